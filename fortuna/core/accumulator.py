@@ -1,0 +1,165 @@
+"""The accumulator: 32 pools, the reseed scheduler and the generator they seed (Cryptography Engineering 9.5).
+
+Pure: time comes in as an argument, events are given by the caller, and the generator is any object with the two
+methods it calls, be it the plain one of `fortuna.core.generator` or one that threads may share.
+"""
+
+from __future__ import annotations
+
+from ..errors import ParameterError
+from ..generators.secret import Secret, Uncopyable
+from .generator import REQUEST_MAX
+from .pool import Pool
+from .scheduler import INTERVAL_NS, MIN_POOL_SIZE, POOL_COUNT, Scheduler
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Protocol
+
+    from ..typing import Buffer, WritableBuffer
+    from .constructions import Construction
+
+    class Seedable(Protocol):
+        """What the accumulator needs of a generator."""
+
+        def reseed(self, seed: Buffer) -> None: ...
+        def readinto(self, out: WritableBuffer) -> int: ...
+
+
+SOURCE_MAX: Final = 255
+
+
+class Accumulator(Uncopyable):
+    """Distribute events over the pools and reseed the generator from them when it is due.
+
+    Parameters
+    ----------
+    generator : Generator or alike
+        What is reseeded; its K and C may start anywhere.
+    construction : Construction
+        Fixes event encoding and pool digest.
+    min_pool_size : int
+        Bytes in P_0 that make a reseed possible.
+    interval_ns : int
+        Nanoseconds that must be exceeded between reseeds.
+    reseed_count : int
+        ReseedCnt to start from.
+    first_seed_bits : float
+        Credited min-entropy, in bits, that P_0 needs as well for the first reseed; 0 asks for none, as the book does.
+
+    Notes
+    -----
+    Not safe for threads; a lock around `add` and around the two reseeding methods is the caller's.
+    """
+
+    __slots__ = ("_construction", "_first_seed_bits", "_next_pool", "_pools", "_scheduler", "generator")
+
+    def __init__(
+        self,
+        generator: Seedable,
+        construction: Construction,
+        *,
+        min_pool_size: int = MIN_POOL_SIZE,
+        interval_ns: int = INTERVAL_NS,
+        reseed_count: int = 0,
+        first_seed_bits: float = 0.0,
+    ) -> None:
+        self.generator = generator
+        self._construction = construction
+        self._scheduler = Scheduler(
+            min_pool_size=min_pool_size, interval_ns=interval_ns, reseed_count=reseed_count
+        )
+        self._first_seed_bits = first_seed_bits
+        self._pools = tuple(Pool(construction.pool_prefix) for _ in range(POOL_COUNT))
+        self._next_pool: dict[int, int] = {}
+
+    @property
+    def reseed_count(self) -> int:
+        """ReseedCnt: reseeds so far."""
+        return self._scheduler.reseed_count
+
+    @property
+    def last_reseed_ns(self) -> int:
+        """Time of the last reseed in nanoseconds; meaningless before the first."""
+        return self._scheduler.last_reseed_ns
+
+    @property
+    def pool_lengths(self) -> tuple[int, ...]:
+        """Bytes in each of the 32 pools."""
+        return tuple(pool.length for pool in self._pools)
+
+    def add(
+        self, source: int, data: Buffer, *, pool: int | None = None, timestamp: int = 0, min_entropy: float = 0.0
+    ) -> None:
+        """AddRandomEvent (Cryptography Engineering 9.5.6): append an event to a pool.
+
+        Parameters
+        ----------
+        source : int
+            0 <= source < 256.
+        data : bytes-like
+            What the construction's encoding takes; ``fsk2010`` hashes what is longer than 32 bytes.
+        pool : int, optional
+            0 <= pool < 32. Without it each source walks the pools in turn on its own, from P_0 on.
+        timestamp : int
+            Any integer, used modulo 2**32 by the construction ``freebsd``.
+        min_entropy : float
+            Bits of min-entropy credited for each byte of *data*.
+
+        Raises
+        ------
+        ParameterError
+            Source, pool or data out of range; nothing was added.
+        """
+        if not 0 <= source <= SOURCE_MAX:
+            raise ParameterError(f"source: got {source}; allowed is 0..{SOURCE_MAX}")
+        if pool is not None and not 0 <= pool < POOL_COUNT:
+            raise ParameterError(f"pool: got {pool}; allowed is 0..{POOL_COUNT - 1}")
+        events = self._construction.encode(source, timestamp, data)
+        # No byte can carry more than its share once long data has been hashed down to one event.
+        bits = min(min_entropy * len(data) / len(events), 8.0 * len(events[0]))
+        target = self._next_pool.get(source, 0) if pool is None else pool
+        for event in events:
+            self._pools[target].add(event, bits)
+            target = (target + 1) % POOL_COUNT
+        if pool is None:
+            self._next_pool[source] = target
+
+    def reseed_if_due(self, now_ns: int) -> bool:
+        """Reseed when the schedule asks for it (the first half of RandomData, 9.5.5), and tell whether it did."""
+        first = self._pools[0]
+        if not self._scheduler.reseed_count and first.credited_bits < self._first_seed_bits:
+            return False
+        if not self._scheduler.is_due(first.length, now_ns):
+            return False
+        self.reseed(now_ns)
+        return True
+
+    def reseed(self, now_ns: int, fresh: Buffer = b"") -> None:
+        """Reseed now, unpaced, from *fresh* and the pools that are due, which may be empty.
+
+        s is *fresh* followed by the digests of P_0, P_1, ... while 2**i divides ReseedCnt; the used pools restart.
+        """
+        seed = Secret(fresh)
+        for pool in self._pools[: self._scheduler.advance(now_ns)]:
+            seed += pool.take_digest()
+        self.generator.reseed(seed)
+        seed.wipe()
+
+    def random_data(self, n: int, now_ns: int) -> bytes:
+        """RandomData (Cryptography Engineering 9.5.5): reseed when due, then return *n* bytes.
+
+        Raises
+        ------
+        NotSeededError
+            No reseed has happened yet.
+        """
+        self.reseed_if_due(now_ns)
+        out = bytearray(n)
+        with memoryview(out) as view:
+            for start in range(0, n, REQUEST_MAX):
+                self.generator.readinto(view[start : start + REQUEST_MAX])
+        return bytes(out)
+
+    def __repr__(self) -> str:
+        return f"<accumulator {self._construction.name}, {self.reseed_count} reseeds>"

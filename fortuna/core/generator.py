@@ -1,0 +1,200 @@
+"""The generator: key K and counter C (Cryptography Engineering 9.4).
+
+It turns a seed into pseudo-random data and replaces K after each request, so that a later leak of its state says
+nothing of what was given out. It has no lock, no clock and no source; `fortuna.shared` and `fortuna.rng` add those.
+"""
+
+from __future__ import annotations
+
+from operator import index
+
+from ..errors import NotSeededError, ParameterError, RequestTooLargeError
+from ..generators.base import COUNTER_MAX, KEY_SIZE, writable_view
+from ..generators.secret import Secret, Uncopyable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final
+
+    from ..generators.base import KeystreamGenerator
+    from ..typing import Buffer, Size, WritableBuffer
+    from .constructions import Construction
+
+#: Bytes that one request may give before K must change (Cryptography Engineering 9.4.4: 2**16 AES blocks).
+REQUEST_MAX: Final = 1 << 20
+#: Up to here output and next key come from one keystream call and a copy; beyond, a second call is cheaper.
+ONE_CALL_MAX: Final = 4096
+
+
+class Claim(Uncopyable):
+    """A stretch of keystream that one request owns: a generator keyed with the K of then, and the C it starts at.
+
+    The live K has moved on already, so the stretch can be filled in without holding any lock. While a claim lives it
+    determines the key that followed it.
+    """
+
+    __slots__ = ("_counter", "_keystream")
+
+    def __init__(self, keystream: KeystreamGenerator, counter: int) -> None:
+        self._keystream = keystream
+        self._counter = counter
+
+    def fill(self, out: WritableBuffer) -> None:
+        """Write the claimed bytes over *out* and wipe the key, whatever happens."""
+        try:
+            self._keystream.keystream_into(self._counter, out)
+        finally:
+            self._keystream.wipe()
+
+
+class Generator(Uncopyable):
+    """Fortuna's generator: pseudo-random data from a key K and a counter C.
+
+    Parameters
+    ----------
+    make_keystream : callable
+        Makes a keystream generator without a key; called once now and once for each claim.
+    construction : Construction
+        Fixes the key hash.
+    key : bytes-like, 32 bytes
+        K to start from; zero unless a known answer starts elsewhere.
+    counter : int
+        C to start from, 0 <= counter < 2**128. Unseeded is C = 0 and nothing else.
+
+    Notes
+    -----
+    Not safe for threads, signal handlers or forks by itself.
+    """
+
+    __slots__ = ("_counter", "_key", "_keystream", "_make_keystream", "construction")
+
+    def __init__(
+        self,
+        make_keystream: Callable[[], KeystreamGenerator],
+        construction: Construction,
+        *,
+        key: Buffer = bytes(KEY_SIZE),
+        counter: int = 0,
+    ) -> None:
+        if len(key) != KEY_SIZE:
+            raise ParameterError(f"key: got {len(key)} bytes, need exactly {KEY_SIZE} bytes")
+        if not 0 <= counter <= COUNTER_MAX:
+            raise ParameterError("counter: out of range; it is an integer in 0..2**128 - 1")
+        self.construction = construction
+        self._make_keystream = make_keystream
+        self._keystream = make_keystream()
+        self._key = Secret(key)
+        self._counter = counter
+        self._keystream.set_key(self._key)
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether C > 0."""
+        return self._counter != 0
+
+    def reseed(self, seed: Buffer) -> None:
+        """Reseed (Cryptography Engineering 9.4.2): K = key_hash(K || seed), C = C + 1.
+
+        Parameters
+        ----------
+        seed : bytes-like
+            Any length.
+        """
+        construction = self.construction
+        if self._counter or construction.hashes_initial_key:
+            self._set_key(construction.key_hash(self._key, seed))
+        else:
+            self._set_key(construction.key_hash(seed))
+        self._counter = (self._counter + 1) & COUNTER_MAX
+
+    def random_bytes(self, n: Size) -> bytes:
+        """Return *n* bytes of pseudo-random data; `readinto` has the rules.
+
+        Parameters
+        ----------
+        n : int
+            0 <= n <= 2**20 bytes.
+        """
+        size = index(n)
+        if size < 0:
+            raise ParameterError(f"n: got {size} bytes; allowed is 0..{REQUEST_MAX} bytes")
+        self._check(size)
+        out = bytearray(size)
+        self.readinto(out)
+        return bytes(out)
+
+    def readinto(self, out: WritableBuffer) -> int:
+        """PseudoRandomData (Cryptography Engineering 9.4.4): fill *out* with keystream at C, then replace K.
+
+        Parameters
+        ----------
+        out : writable bytes-like
+            0..2**20 bytes. An empty buffer changes nothing, K included.
+
+        Returns
+        -------
+        int
+            The number of bytes filled: all of them.
+
+        Raises
+        ------
+        RequestTooLargeError
+            More than 2**20 bytes; the state is unchanged.
+        NotSeededError
+            C is 0; the state is unchanged.
+        """
+        view = writable_view(out)
+        size = len(view)
+        self._check(size)
+        if size > ONE_CALL_MAX:
+            self.claim(size).fill(view)
+        elif size:
+            # One call over output and next key, since the key is simply the keystream that follows on a fresh block.
+            block_size = self._keystream.block_size
+            key_start = size + -size % block_size
+            scratch = Secret(key_start + block_size * -(-KEY_SIZE // block_size))
+            self._counter = self._keystream.keystream_into(self._counter, scratch)
+            with memoryview(scratch) as stretch:
+                view[:] = stretch[:size]
+                self._set_key(stretch[key_start : key_start + KEY_SIZE])
+            scratch.wipe()
+        return size
+
+    def claim(self, n: int) -> Claim:
+        """Take K and C for a request of *n* bytes, 1..2**20, and move on: C past them, then K and C as after a rekey.
+
+        The keystream is seekable, so the next key can be computed before the output is. The bytes are the same.
+        """
+        self._check(n)
+        keystream, start = self._keystream, self._counter
+        after_output = (start - (-n // keystream.block_size)) & COUNTER_MAX
+        next_key = Secret(KEY_SIZE)
+        self._counter = keystream.keystream_into(after_output, next_key)
+        self._keystream = self._make_keystream()
+        self._set_key(next_key)
+        next_key.wipe()
+        return Claim(keystream, start)
+
+    def wipe(self) -> None:
+        """Forget K and C: the generator is unseeded afterwards."""
+        self._counter = 0
+        self._key.wipe()
+        self._keystream.wipe()
+        self._keystream.set_key(self._key)
+
+    def _set_key(self, key: Buffer) -> None:
+        self._key[:] = key
+        self._keystream.set_key(self._key)
+
+    def _check(self, n: int) -> None:
+        if n > REQUEST_MAX:
+            raise RequestTooLargeError(
+                f"request: got {n} bytes; one request gives at most {REQUEST_MAX} bytes; split it"
+            )
+        if not self._counter:
+            raise NotSeededError("generator: not seeded yet (C = 0); reseed it first")
+
+    def __repr__(self) -> str:
+        seeded = "seeded" if self.is_seeded else "not seeded"
+        return f"<generator {self._keystream.name}/{self._keystream.provider} {self.construction.name}, {seeded}>"

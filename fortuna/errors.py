@@ -1,0 +1,50 @@
+"""Every error that fortuna raises on purpose, in one tree.
+
+A leaf module: every layer may import it and it imports nothing of ours. Each class also derives from the
+builtin exception that a plain handler expects, so ``except ValueError`` keeps its meaning. A message says what
+was wrong, what was got, what is allowed and what to do; none ever holds key, counter or pool contents.
+"""
+
+
+class FortunaError(Exception):
+    """Base class of every error that fortuna raises on purpose."""
+
+
+class ParameterError(FortunaError, ValueError):
+    """An argument is outside what the call allows. The state is unchanged."""
+
+
+class RequestTooLargeError(FortunaError, ValueError):
+    """One request to a (K, C) generator was longer than 2**20 bytes. The state is unchanged.
+
+    Only `fortuna.core.Generator` raises it (Cryptography Engineering 9.4.4); the live generator splits a longer
+    request instead.
+    """
+
+
+class TunableError(FortunaError, ValueError):
+    """The configuration is refused; nothing was booted. The message reads ``path:line: key: ...``."""
+
+
+class AlreadyBootedError(FortunaError, RuntimeError):
+    """The process runs with other tunables; they are chosen once, at boot."""
+
+
+class NotSeededError(FortunaError, RuntimeError):
+    """No random data can be given yet: the entropy sources have not answered. No byte was given out."""
+
+
+class ClosedError(FortunaError, ValueError):
+    """The generator was closed and its key is wiped."""
+
+
+class ProviderUnavailableError(FortunaError, ImportError):
+    """The requested provider cannot run the generator on this machine."""
+
+
+class SelfTestError(FortunaError, RuntimeError):
+    """A provider's known answer came out wrong; it is not used."""
+
+
+class SourceError(FortunaError, OSError):
+    """An entropy source failed or gave unusable bytes. Nothing of them was used."""

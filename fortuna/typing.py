@@ -1,0 +1,60 @@
+"""Type aliases and protocols of the public interface: a leaf module, free of run-time behaviour.
+
+Annotations all over fortuna are strings (``from __future__ import annotations``), so this module and the standard
+``typing`` are loaded by type checkers and by those who ask for them, not by a program that only wants random bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, SupportsIndex, TypeAlias
+
+#: Bytes-like objects. The union is spelled out because ``collections.abc.Buffer`` exists from Python 3.12 only.
+#: Arrays and NumPy arrays are accepted at run time too, as anything is that offers a contiguous buffer.
+Buffer: TypeAlias = bytes | bytearray | memoryview
+
+#: Bytes-like objects that can be written to.
+WritableBuffer: TypeAlias = bytearray | memoryview
+
+#: What counts as a number of bytes: anything with ``__index__``, so no float.
+Size: TypeAlias = SupportsIndex
+
+#: The value of one tunable.
+Value: TypeAlias = bool | int | float | str | tuple[str, ...]
+
+#: Tunables by dotted name, as `fortuna.boot` takes them: ``{"generator.cipher": "chacha20"}``.
+Overrides: TypeAlias = Mapping[str, object]
+
+
+class Clock(Protocol):
+    """A monotonic clock. Its zero is arbitrary; setting the wall clock does not move it."""
+
+    def monotonic_ns(self) -> int:
+        """Return the time in nanoseconds."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; used only while a boot waits for its first seed."""
+
+
+class Source(Protocol):
+    """Something unpredictable that is harvested for events.
+
+    Attributes
+    ----------
+    name : str
+        The name in ``entropy.sources``.
+    number : int
+        0..31 for built-in sources; the source byte of an event.
+    min_entropy : float
+        Bits of min-entropy assumed in each byte, 0.0..8.0, for the credit that the first seed needs.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def min_entropy(self) -> float: ...
+
+    def harvest(self) -> Buffer:
+        """Return fresh bytes for one pull, or raise `SourceError`."""

@@ -1,0 +1,57 @@
+"""The 128-bit block counter, cut where libraries disagree.
+
+Fortuna's counter is one 128-bit integer, least significant byte first. Libraries keep 32 or 64 bits of it and then
+wrap, carry elsewhere or refuse, each in its own way. The rule that is right for all of them: never ask a library to
+cross a multiple of 2**32 blocks, and enter anew with the full counter after each one. A single call is capped as well,
+because a long call is where a library's length arithmetic has been wrong before.
+"""
+
+from __future__ import annotations
+
+from .base import COUNTER_MAX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Final
+
+#: Blocks between two multiples that no library call may cross.
+LIBRARY_SPAN_BLOCKS: Final = 1 << 32
+#: Bytes in one library call. Far below the 1 GiB up to which libraries are trusted: it is also the length of the
+#: block of zeros that a stream cipher is given to encrypt, and longer calls are no faster.
+LIBRARY_CALL_MAX: Final = 1 << 20
+
+
+def counter_block(counter: int) -> bytes:
+    """Return LE128(C): the counter as 16 bytes, least significant first."""
+    return counter.to_bytes(16, "little")
+
+
+def counter_blocks(counter: int, blocks: int) -> bytes:
+    """Return the *blocks* 16-byte blocks LE128(C), LE128(C+1), ..., going on at 0 after 2**128 - 1."""
+    if counter + blocks <= COUNTER_MAX:
+        return b"".join([c.to_bytes(16, "little") for c in range(counter, counter + blocks)])
+    return b"".join([counter_block(c & COUNTER_MAX) for c in range(counter, counter + blocks)])
+
+
+def fits_one_call(counter: int, size: int, block_size: int) -> bool:
+    """Tell whether *size* bytes at block *counter* may be asked of a library in one call."""
+    return size <= LIBRARY_CALL_MAX and size <= (LIBRARY_SPAN_BLOCKS - counter % LIBRARY_SPAN_BLOCKS) * block_size
+
+
+def library_calls(counter: int, size: int, block_size: int) -> Iterator[tuple[int, int, int]]:
+    """Cut *size* bytes of keystream at block *counter* into calls that every library gets right.
+
+    Yields
+    ------
+    (int, int, int)
+        Counter at entry, and the half-open byte range ``start, stop`` of the output. Only the last range may end in
+        the middle of a block.
+    """
+    start = 0
+    while start < size:
+        blocks = min(LIBRARY_SPAN_BLOCKS - counter % LIBRARY_SPAN_BLOCKS, LIBRARY_CALL_MAX // block_size)
+        stop = min(start + blocks * block_size, size)
+        yield counter, start, stop
+        counter = (counter + blocks) & COUNTER_MAX
+        start = stop
