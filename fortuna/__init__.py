@@ -1,1 +1,157 @@
-"""fortuna"""
+"""Fortuna: a cryptographic random generator whose cipher is chosen once, at boot.
+
+>>> import fortuna
+>>> token = fortuna.random_bytes(32)
+
+The functions of this module serve the generator of the process, which boots at their first call: from
+``$FORTUNA_CONFIG``, else ``/etc/fortuna.toml``, else the built-in defaults. Importing loads almost nothing; every other
+name is loaded when it is first used, and using a name does not boot.
+"""
+
+from __future__ import annotations
+
+from ._version import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from . import errors, generators
+    from ._boot import Process
+    from ._stats import Stats
+    from .errors import (
+        AlreadyBootedError,
+        ClosedError,
+        FortunaError,
+        NotSeededError,
+        ParameterError,
+        ProviderUnavailableError,
+        RequestTooLargeError,
+        SelfTestError,
+        SourceError,
+        TunableError,
+    )
+    from .rng import Fortuna
+    from .typing import Buffer, Overrides, Size, WritableBuffer
+
+__all__ = [
+    "AlreadyBootedError",
+    "ClosedError",
+    "Fortuna",
+    "FortunaError",
+    "NotSeededError",
+    "ParameterError",
+    "ProviderUnavailableError",
+    "RequestTooLargeError",
+    "SelfTestError",
+    "SourceError",
+    "Stats",
+    "TunableError",
+    "__version__",
+    "add_event",
+    "boot",
+    "default",
+    "errors",
+    "generators",
+    "random_bytes",
+    "readinto",
+    "reseed",
+    "stats",
+]
+
+_process: Process | None = None
+
+
+def boot(config: str | PathLike[str] | None = None, overrides: Overrides | None = None) -> Fortuna:
+    """Boot the generator of this process, once.
+
+    Parameters
+    ----------
+    config : path, optional
+        The TOML file of the tunables. Without it: ``$FORTUNA_CONFIG``, else ``/etc/fortuna.toml``, else the built-in
+        defaults.
+    overrides : mapping, optional
+        Dotted names to values, stronger than the file: ``{"generator.cipher": "chacha20"}``.
+
+    Returns
+    -------
+    Fortuna
+        Seeded. Booting again with the same effective values returns the same object, even after it was closed.
+
+    Raises
+    ------
+    TunableError
+        The file or a value is refused; nothing was booted.
+    AlreadyBootedError
+        The process, or the parent that multiprocessing started it from, runs with other values.
+    ProviderUnavailableError, SelfTestError
+        The cipher cannot run here; nothing was booted. There is no fallback to another cipher.
+    NotSeededError
+        No source answered within ``boot.timeout``; nothing was booted.
+
+    Notes
+    -----
+    Safe for threads, signal handlers and forks. Started processes run with the same tunables (`multiprocessing` hands
+    them on). The generator is closed when the process exits.
+    """
+    return _load_process().boot(config, overrides)
+
+
+def default() -> Fortuna:
+    """Return the generator of this process, booting it with the configured tunables at first use.
+
+    Raises
+    ------
+    TunableError, AlreadyBootedError, ProviderUnavailableError, SelfTestError, NotSeededError
+        As `boot`, at first use only.
+    """
+    return (_process or _load_process()).default()
+
+
+def random_bytes(n: Size) -> bytes:
+    """Return *n* random bytes of the process's generator; see `Fortuna.random_bytes`."""
+    return default().random_bytes(n)
+
+
+def readinto(buffer: WritableBuffer) -> int:
+    """Fill *buffer* from the process's generator; see `Fortuna.readinto`."""
+    return default().readinto(buffer)
+
+
+def add_event(source: int, data: Buffer) -> None:
+    """Mix an event into the pools of the process's generator; see `Fortuna.add_event`."""
+    default().add_event(source, data)
+
+
+def reseed() -> None:
+    """Reseed the process's generator now; see `Fortuna.reseed`."""
+    default().reseed()
+
+
+def stats() -> Stats:
+    """Return counts and names of the process's generator; see `Fortuna.stats`."""
+    return default().stats()
+
+
+def _load_process() -> Process:
+    """Import what a boot needs, at the first call of a function above."""
+    global _process
+    from ._boot import process
+
+    _process = process
+    return process
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in ("errors", "generators"):
+        return import_module(f".{name}", __name__)
+    home = {"Fortuna": ".rng", "Stats": "._stats"}.get(name, ".errors")
+    return getattr(import_module(home, __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Blocks between two multiples that no library call may cross.
 LIBRARY_SPAN_BLOCKS: Final = 1 << 32
 #: Bytes in one library call. Far below the 1 GiB up to which libraries are trusted: it is also the length of the
-#: block of zeros that a stream cipher is given to encrypt, and longer calls are no faster.
+#: zeros that a stream cipher is given to encrypt, and longer calls are no faster.
 LIBRARY_CALL_MAX: Final = 1 << 20
 
 
@@ -39,8 +39,12 @@ def fits_one_call(counter: int, size: int, block_size: int) -> bool:
     return size <= LIBRARY_CALL_MAX and size <= (LIBRARY_SPAN_BLOCKS - counter % LIBRARY_SPAN_BLOCKS) * block_size
 
 
-def library_calls(counter: int, size: int, block_size: int) -> Iterator[tuple[int, int, int]]:
+def library_calls(
+    counter: int, size: int, block_size: int, span_blocks: int = LIBRARY_SPAN_BLOCKS
+) -> Iterator[tuple[int, int, int]]:
     """Cut *size* bytes of keystream at block *counter* into calls that every library gets right.
+
+    No call crosses a multiple of *span_blocks*, a power of two of at most 2**32.
 
     Yields
     ------
@@ -50,8 +54,42 @@ def library_calls(counter: int, size: int, block_size: int) -> Iterator[tuple[in
     """
     start = 0
     while start < size:
-        blocks = min(LIBRARY_SPAN_BLOCKS - counter % LIBRARY_SPAN_BLOCKS, LIBRARY_CALL_MAX // block_size)
+        blocks = min(span_blocks - counter % span_blocks, LIBRARY_CALL_MAX // block_size)
         stop = min(start + blocks * block_size, size)
         yield counter, start, stop
         counter = (counter + blocks) & COUNTER_MAX
         start = stop
+
+
+class CounterTemplate:
+    """The LE128 blocks of 2**16 counters that share their upper 112 bits: 1 MiB, made once and rebased in place.
+
+    A provider that has a block cipher but no little-endian counter mode encrypts them. Making the blocks of 1 MiB one
+    by one takes longer than encrypting them; writing the one byte position that changed from one multiple of 2**16 to
+    the next takes a tenth.
+    """
+
+    __slots__ = ("_blocks", "_high")
+
+    #: Counters in a template: what the two bytes that never change can count.
+    SPAN: Final = 1 << 16
+
+    def __init__(self) -> None:
+        self._blocks = bytearray(16 * self.SPAN)
+        self._blocks[0::16] = bytes(range(256)) * 256
+        self._blocks[1::16] = b"".join([bytes((value,)) * 256 for value in range(256)])
+        self._high = bytes(14)
+
+    def blocks(self, counter: int, blocks: int) -> memoryview:
+        """Return *blocks* blocks from *counter* on, which must not go past the next multiple of 2**16.
+
+        The view is valid until the next call.
+        """
+        high, low = divmod(counter, self.SPAN)
+        wanted = high.to_bytes(14, "little")
+        if wanted != self._high:
+            for place, (old, new) in enumerate(zip(self._high, wanted, strict=True), 2):
+                if old != new:
+                    self._blocks[place::16] = bytes((new,)) * self.SPAN
+            self._high = wanted
+        return memoryview(self._blocks)[16 * low : 16 * (low + blocks)]

@@ -66,9 +66,7 @@ class Accumulator(Uncopyable):
     ) -> None:
         self.generator = generator
         self._construction = construction
-        self._scheduler = Scheduler(
-            min_pool_size=min_pool_size, interval_ns=interval_ns, reseed_count=reseed_count
-        )
+        self._scheduler = Scheduler(min_pool_size=min_pool_size, interval_ns=interval_ns, reseed_count=reseed_count)
         self._first_seed_bits = first_seed_bits
         self._pools = tuple(Pool(construction.pool_prefix) for _ in range(POOL_COUNT))
         self._next_pool: dict[int, int] = {}

@@ -34,18 +34,23 @@ class Claim(Uncopyable):
     determines the key that followed it.
     """
 
-    __slots__ = ("_counter", "_keystream")
+    __slots__ = ("_counter", "_idle", "_keystream")
 
-    def __init__(self, keystream: KeystreamGenerator, counter: int) -> None:
-        self._keystream = keystream
+    def __init__(self, keystream: KeystreamGenerator, counter: int, idle: list[KeystreamGenerator]) -> None:
+        self._keystream: KeystreamGenerator | None = keystream
         self._counter = counter
+        self._idle = idle
 
     def fill(self, out: WritableBuffer) -> None:
-        """Write the claimed bytes over *out* and wipe the key, whatever happens."""
+        """Write the claimed bytes over *out*, once, and wipe the key, whatever happens."""
+        keystream, self._keystream = self._keystream, None
+        if keystream is None:
+            raise ParameterError("claim: it was filled before; each gives its bytes once")
         try:
-            self._keystream.keystream_into(self._counter, out)
+            keystream.keystream_into(self._counter, out)
         finally:
-            self._keystream.wipe()
+            keystream.wipe()
+        self._idle.append(keystream)
 
 
 class Generator(Uncopyable):
@@ -54,7 +59,7 @@ class Generator(Uncopyable):
     Parameters
     ----------
     make_keystream : callable
-        Makes a keystream generator without a key; called once now and once for each claim.
+        Makes a keystream generator without a key; called once now and for claims that overlap.
     construction : Construction
         Fixes the key hash.
     key : bytes-like, 32 bytes
@@ -67,7 +72,7 @@ class Generator(Uncopyable):
     Not safe for threads, signal handlers or forks by itself.
     """
 
-    __slots__ = ("_counter", "_key", "_keystream", "_make_keystream", "construction")
+    __slots__ = ("_counter", "_idle", "_key", "_keystream", "_make_keystream", "construction")
 
     def __init__(
         self,
@@ -84,6 +89,8 @@ class Generator(Uncopyable):
         self.construction = construction
         self._make_keystream = make_keystream
         self._keystream = make_keystream()
+        # Wiped keystream generators that claims have given back, with the tables some of them keep.
+        self._idle: list[KeystreamGenerator] = []
         self._key = Secret(key)
         self._counter = counter
         self._keystream.set_key(self._key)
@@ -171,10 +178,10 @@ class Generator(Uncopyable):
         after_output = (start - (-n // keystream.block_size)) & COUNTER_MAX
         next_key = Secret(KEY_SIZE)
         self._counter = keystream.keystream_into(after_output, next_key)
-        self._keystream = self._make_keystream()
+        self._keystream = self._idle.pop() if self._idle else self._make_keystream()
         self._set_key(next_key)
         next_key.wipe()
-        return Claim(keystream, start)
+        return Claim(keystream, start, self._idle)
 
     def wipe(self) -> None:
         """Forget K and C: the generator is unseeded afterwards."""

@@ -1,21 +1,19 @@
 """Provider ``pycryptodome``: keystream by the library of that name, always installed with fortuna.
 
-AES goes through ECB over our own counter blocks while a request is short, because that costs 4 us less than setting
-up the library's counter mode, and through its little-endian CTR when it is long. ChaCha20 takes the high half of the
-counter as its 8-byte nonce and the low half as a position (``seek``); the object is made anew when the high half
-changes. Neither is ever asked to cross a multiple of 2**32 blocks (`..counter`).
+AES encrypts our own little-endian counter blocks in ECB, which is 1.8 times as fast as the library's counter mode and
+leaves every carry to us. ChaCha20 takes the high half of the counter as its 8-byte nonce and the low half as a position
+(``seek``); the object is made anew when the high half changes, and never asked to cross a multiple of 2**32 blocks.
 """
 
 from __future__ import annotations
 
 from Crypto.Cipher import AES
 from Crypto.Cipher import ChaCha20 as CryptoChaCha20
-from Crypto.Util import Counter
 
 from ..aes256_icm import AES256ICM
-from ..base import COUNTER_BITS, KEY_SIZE
+from ..base import COUNTER_MAX, KEY_SIZE
 from ..chacha import ChaCha20
-from ..counter import LIBRARY_CALL_MAX, counter_blocks, fits_one_call, library_calls
+from ..counter import LIBRARY_CALL_MAX, CounterTemplate, counter_blocks, fits_one_call, library_calls
 from ..secret import Secret
 
 TYPE_CHECKING = False
@@ -26,14 +24,14 @@ if TYPE_CHECKING:
 
 #: What a stream cipher encrypts to show its keystream. Never written, so its pages stay the kernel's zero page.
 ZEROS: Final = bytes(LIBRARY_CALL_MAX)
-#: Up to this size ECB over Python-made counter blocks is faster than a new CTR object (crossover measured at 1 KiB).
-ECB_MAX: Final = 1024
+#: Up to this size, joining single counter blocks is faster than keeping a template of 1 MiB.
+SHORT_MAX: Final = 4096
 
 
 class PyCryptodomeAES256ICM(AES256ICM):
     """AES-256-ICM by pycryptodome, which uses the CPU's AES instructions where it finds them."""
 
-    __slots__ = ("_ecb", "_key")
+    __slots__ = ("_cipher", "_key", "_template")
 
     provider = "pycryptodome"
     kernel = "library"
@@ -41,40 +39,44 @@ class PyCryptodomeAES256ICM(AES256ICM):
     def __init__(self) -> None:
         super().__init__()
         self._key = Secret(KEY_SIZE)
-        self._ecb: Any = None
+        self._cipher: Any = None
+        self._template: CounterTemplate | None = None
 
     def _rekey(self, key: Buffer) -> None:
         self._key[:] = key
-        self._ecb = None
+        self._cipher = None
 
     def _fill(self, counter: int, out: WritableBuffer) -> None:
+        if self._cipher is None:
+            self._cipher = AES.new(self._key, AES.MODE_ECB)
         size = len(out)
-        if size > ECB_MAX:
-            self._fill_long(counter, out)
-        elif size % 16 == 0:
-            self._encrypt_into(counter, out)
-        else:
-            padded = Secret(size + -size % 16)
-            self._encrypt_into(counter, padded)
-            with memoryview(padded) as view:
-                out[:] = view[:size]
-            padded.wipe()
-
-    def _encrypt_into(self, counter: int, out: WritableBuffer) -> None:
-        if self._ecb is None:
-            self._ecb = AES.new(self._key, AES.MODE_ECB)
-        self._ecb.encrypt(counter_blocks(counter, len(out) // 16), output=out)
-
-    def _fill_long(self, counter: int, out: WritableBuffer) -> None:
+        if size <= SHORT_MAX and size % 16 == 0:
+            self._cipher.encrypt(counter_blocks(counter, size // 16), output=out)
+            return
+        whole = size - size % 16
         with memoryview(out) as view:
-            for entry, start, stop in library_calls(counter, len(out), 16):
-                position = Counter.new(COUNTER_BITS, little_endian=True, initial_value=entry)
-                cipher = AES.new(self._key, AES.MODE_CTR, counter=position)
-                cipher.encrypt(ZEROS[: stop - start], output=view[start:stop])
+            for entry, start, stop in library_calls(counter, whole, 16, CounterTemplate.SPAN):
+                self._encrypt(entry, view[start:stop])
+            if whole < size:
+                last = Secret(16)
+                self._encrypt((counter + whole // 16) & COUNTER_MAX, last)
+                view[whole:] = memoryview(last)[: size - whole]
+                last.wipe()
+
+    def _encrypt(self, counter: int, out: WritableBuffer) -> None:
+        """Fill whole blocks, at most 2**16 and not past the next multiple of 2**16."""
+        blocks: Buffer
+        if len(out) <= SHORT_MAX:
+            blocks = counter_blocks(counter, len(out) // 16)
+        else:
+            if self._template is None:
+                self._template = CounterTemplate()
+            blocks = self._template.blocks(counter, len(out) // 16)
+        self._cipher.encrypt(blocks, output=out)
 
     def _erase(self) -> None:
         self._key.wipe()
-        self._ecb = None
+        self._cipher = None
 
 
 class PyCryptodomeChaCha20(ChaCha20):

@@ -1,0 +1,136 @@
+"""Boot: build a running generator from tunables. The composition root, and the only place that picks real parts.
+
+A process boots once. The instance, like FreeBSD's choice between AES and ChaCha20, is frozen from then on: no
+assignment, edited file or changed environment reaches it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import time
+from threading import RLock
+
+from .core.constructions import construction_named
+from .errors import AlreadyBootedError
+from .forks import ForkDetector
+from .generators.registry import resolve
+from .parts import Parts
+from .rng import Fortuna
+from .sources.os import OperatingSystem
+from .tunables_file import load_tunables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from .tunables import Tunables
+    from .typing import Overrides
+
+NANOSECONDS: Final = 1_000_000_000
+
+
+class SystemClock:
+    """The monotonic clock of the system."""
+
+    __slots__ = ()
+
+    monotonic_ns = staticmethod(time.monotonic_ns)
+    sleep = staticmethod(time.sleep)
+
+
+class Process:
+    """What is booted in this process. One instance of it exists; tests make others."""
+
+    __slots__ = ("_booted", "_forks", "_locks")
+
+    def __init__(self, forks: ForkDetector) -> None:
+        self._forks = forks
+        self._booted: tuple[Tunables, Fortuna] | None = None
+        self._locks: dict[int, RLock] = {}
+
+    def default(self) -> Fortuna:
+        """Return what is booted, or boot with the configured tunables; see `fortuna.default`."""
+        return self.boot(None, None) if self._booted is None else self._booted[1]
+
+    def boot(self, config: str | os.PathLike[str] | None, overrides: Overrides | None) -> Fortuna:
+        """Boot, or return what is booted with the same effective values; see `fortuna.boot`."""
+        # One lock for each fork epoch, so that a child never waits for a thread it does not have. Re-entrant, so that
+        # a signal handler that draws during the first boot boots on its own; whoever finishes first wins.
+        with self._locks.setdefault(self._forks.epoch(), RLock()):
+            tunables = self._effective(config, overrides)
+            if self._booted is None:
+                instance = build(tunables, self._forks)
+                if self._booted is None:
+                    return self._publish(tunables, instance)
+                instance.close()
+            running, instance = self._booted
+        if running != tunables:
+            raise AlreadyBootedError(
+                f"this process is booted already, with other tunables: {differences(running, tunables)}; they are "
+                "frozen until it ends"
+            )
+        return instance
+
+    def _effective(self, config: str | os.PathLike[str] | None, overrides: Overrides | None) -> Tunables:
+        from .multiprocess import received_tunables
+
+        received = received_tunables() if self._booted is None else None
+        if received is None:
+            return load_tunables(config, overrides, environ=os.environ)
+        if config is not None or overrides:
+            asked = load_tunables(config, overrides, environ=os.environ)
+            if asked != received:
+                raise AlreadyBootedError(
+                    "the parent process is booted with other tunables, and its children run with the same: "
+                    f"{differences(received, asked)}"
+                )
+        return received
+
+    def _publish(self, tunables: Tunables, instance: Fortuna) -> Fortuna:
+        from .multiprocess import hand_on
+
+        self._booted = (tunables, instance)
+        hand_on(tunables, instance)
+        atexit.register(instance.close)
+        return instance
+
+
+def build(tunables: Tunables, forks: ForkDetector) -> Fortuna:
+    """Build a live generator from real parts and wait for its first seed.
+
+    Raises
+    ------
+    ProviderUnavailableError, SelfTestError
+        The cipher cannot run here. There is no fallback to another.
+    NotSeededError
+        No source answered within ``boot.timeout``; nothing is left behind.
+    """
+    system = OperatingSystem(getattr(os, "getrandom", None), os.urandom)
+    sources = {system.name: system}
+    fortuna = Fortuna(
+        Parts(
+            make_keystream=resolve(tunables["generator.cipher"], tunables["generator.provider"]),
+            construction=construction_named(tunables["generator.construction"]),
+            system=system,
+            sources=[sources[name] for name in tunables["entropy.sources"]],
+            clock=SystemClock(),
+            forks=forks,
+            min_pool_size=tunables["reseed.min_pool_size"],
+            interval_ns=round(tunables["reseed.interval"] * NANOSECONDS),
+            pretend_unseeded=tunables["boot.pretend_unseeded"],
+        )
+    )
+    fortuna.wait_for_seed(round(tunables["boot.timeout"] * NANOSECONDS))
+    return fortuna
+
+
+def differences(running: Tunables, asked: Tunables) -> str:
+    """Return the tunables that differ, as ``key: running, asked``."""
+    return ", ".join(
+        f"{key} is {running[key]!r}, asked for {asked[key]!r}" for key in running if running[key] != asked[key]
+    )
+
+
+#: The one of this process.
+process: Final = Process(ForkDetector())

@@ -1,0 +1,45 @@
+"""What a live generator tells about itself: counts and names, nothing secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """A snapshot of a live generator, taken without stopping it.
+
+    Attributes
+    ----------
+    generator, provider, kernel, construction : str
+        What was booted.
+    is_seeded : bool
+        Whether requests are answered.
+    requests : int
+        Requests to the (K, C) generator in this process; a long read is several.
+    bytes_given : int
+        Bytes they gave.
+    reseeds : int
+        ReseedCnt; a forked child starts again at 1.
+    last_reseed_age_seconds : float
+        Time since the last reseed; NaN before the first.
+    pool_lengths : tuple of int
+        Bytes in P_0 .. P_31.
+    failing_sources : dict
+        Source name -> harvests in a row that failed.
+    fork_detectors : tuple of str
+        The detectors that are live.
+    """
+
+    generator: str
+    provider: str
+    kernel: str
+    construction: str
+    is_seeded: bool
+    requests: int
+    bytes_given: int
+    reseeds: int
+    last_reseed_age_seconds: float
+    pool_lengths: tuple[int, ...]
+    failing_sources: dict[str, int]
+    fork_detectors: tuple[str, ...]

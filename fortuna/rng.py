@@ -1,0 +1,319 @@
+"""`Fortuna`, the live generator: an accumulator fed by sources, for threads, signal handlers and forking services.
+
+Every request replaces K and nothing is buffered, so after a fork there is nothing to replay but K, and K is replaced
+before the child's first byte. RandomData (Cryptography Engineering 9.5.5) is spread over three files: arguments,
+splitting and forks are here, pulls and reseeds in `fortuna.life`, the request itself in `fortuna.shared`.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import BytesIO
+from operator import index
+
+from .core.generator import REQUEST_MAX
+from .errors import ClosedError, NotSeededError, ParameterError, SourceError
+from .generators.base import KEY_SIZE, writable_view
+from .generators.secret import Secret, Uncopyable
+from .life import Life
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Final
+
+    from .errors import FortunaError
+    from .parts import Parts
+    from ._stats import Stats
+    from .typing import Buffer, Size, WritableBuffer
+
+#: Source numbers that applications may use for their events; those below are for built-in sources and plug-ins.
+APPLICATION_SOURCES: Final = range(128, 256)
+
+
+class Fortuna(Uncopyable):
+    """A cryptographic random generator that may be shared by everything in a process.
+
+    `fortuna.boot` and `fortuna.default` make the one of the process, `child` makes further ones.
+
+    Parameters
+    ----------
+    parts : Parts
+        Cipher, construction, sources, clock and fork detector.
+
+    Notes
+    -----
+    *Threads*: every method may be called from any thread; requests over 4096 bytes run side by side.
+    *Signals and finalizers*: a request may interrupt another on the same thread; neither waits nor repeats.
+    *Forks*: a child drops the parent's state and seeds itself from the operating system before its first byte.
+    *Copies*: copying and pickling raise ``TypeError``, because a copy would repeat the same bytes.
+    """
+
+    __slots__ = ("__weakref__", "_life", "_lives", "_parts", "_refusal")
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._refusal: tuple[type[FortunaError], str] | None = None
+        epoch = parts.forks.epoch()
+        self._life = Life(parts, epoch)
+        # Epoch -> the life that won: dict.setdefault decides between threads that notice a fork at the same time.
+        self._lives = {epoch: self._life}
+        parts.forks.watch(self)
+
+    def random_bytes(self, n: Size) -> bytes:
+        """Return *n* random bytes.
+
+        Parameters
+        ----------
+        n : int
+            At least 0; anything with ``__index__``.
+
+        Returns
+        -------
+        bytes
+            Exactly *n* bytes.
+
+        Raises
+        ------
+        ParameterError
+            *n* is negative.
+        MemoryError
+            *n* bytes do not fit into memory; nothing was drawn.
+        NotSeededError, ClosedError
+            As `readinto`.
+        """
+        size = index(n)
+        if size < 0:
+            raise ParameterError(f"n: got {size} bytes; allowed is 0 or more")
+        if size > sys.maxsize:
+            raise MemoryError(f"n: got {size} bytes, more than memory can hold")
+        # A BytesIO hands out the very bytes object that its buffer was written to: no copy, nothing left behind.
+        store = BytesIO(bytes(size))
+        with store.getbuffer() as view:
+            self.readinto(view)
+        return store.getvalue()
+
+    def readinto(self, buffer: WritableBuffer) -> int:
+        """Fill *buffer* with random bytes.
+
+        Parameters
+        ----------
+        buffer : writable bytes-like
+            Contiguous, any length. Each 2**20 bytes are a request of their own, with its own rekey.
+
+        Returns
+        -------
+        int
+            The number of bytes in *buffer*; it is never filled short.
+
+        Raises
+        ------
+        BufferError
+            *buffer* is read-only or not contiguous; nothing was drawn.
+        NotSeededError
+            No source has answered yet, or the operating system does not after a fork. *buffer* holds zeros.
+        ClosedError
+            `close` was called.
+
+        Notes
+        -----
+        Signals are served between requests. When a handler raises, what was filled is overwritten with zeros.
+        """
+        view = writable_view(buffer)
+        size = len(view)
+        if not size:
+            self._refuse_if_closed()
+            return 0
+        try:
+            if size <= REQUEST_MAX:
+                self._request(view)
+            else:
+                for start in range(0, size, REQUEST_MAX):
+                    self._request(view[start : start + REQUEST_MAX])
+        except BaseException:
+            view[:] = bytes(size)
+            raise
+        return size
+
+    def add_event(self, source: int, data: Buffer) -> None:
+        """Mix an event of the application's own into the pools.
+
+        It credits no entropy, so it can only help. It takes part in the next reseeds that use its pool.
+
+        Parameters
+        ----------
+        source : int
+            128 <= source < 256, one number for each kind of event.
+        data : bytes-like
+            At least 1 byte; what is longer than 32 bytes is hashed first.
+
+        Raises
+        ------
+        ParameterError
+            Source out of range, or no data; nothing was added.
+        ClosedError
+            `close` was called.
+        """
+        number = index(source)
+        if number not in APPLICATION_SOURCES:
+            raise ParameterError(f"source: got {number}; applications use 128..255")
+        view = memoryview(data)
+        if not view.c_contiguous:
+            raise BufferError("data: the buffer is not contiguous; pass bytes or a contiguous view")
+        self._current_life().add_event(number, view.cast("B"))
+
+    def reseed(self) -> None:
+        """Reseed now, whatever the pace: from the operating system, every source and the pools that are due.
+
+        Call it after restoring a snapshot of the process or of its machine: bytes given out afterwards do not depend
+        on what the snapshot held.
+
+        Raises
+        ------
+        SourceError
+            The operating system gave no bytes; K is unchanged.
+        ClosedError
+            `close` was called.
+        """
+        while True:
+            life = self._current_life()
+            life.reseed()
+            if self._is_current(life):
+                return
+
+    def stats(self) -> Stats:
+        """Return counts and names, without secrets; works on a closed generator too."""
+        # Imported here because it is no part of giving random bytes, and dataclasses are slow to import.
+        from ._stats import Stats
+
+        life, keystream = self._life, self._parts.make_keystream
+        accumulator = life.accumulator
+        reseeds = accumulator.reseed_count
+        age_ns = self._parts.clock.monotonic_ns() - accumulator.last_reseed_ns
+        return Stats(
+            generator=keystream.name,
+            provider=keystream.provider,
+            kernel=keystream.kernel,
+            construction=self._parts.construction.name,
+            is_seeded=self._is_answering(),
+            requests=life.generator.requests,
+            bytes_given=life.generator.bytes_given,
+            reseeds=reseeds,
+            last_reseed_age_seconds=age_ns / 1e9 if reseeds else float("nan"),
+            pool_lengths=accumulator.pool_lengths,
+            failing_sources=dict(life.failures),
+            fork_detectors=self._parts.forks.detectors,
+        )
+
+    def child(self) -> Fortuna:
+        """Return an independent generator with the same cipher, keyed by 32 bytes of this one's output.
+
+        It has pools of its own but no sources: what reseeds it is `add_event`, `reseed` and a fork. Closing either does
+        nothing to the other.
+        """
+        while True:
+            life = self._current_life()
+            key = Secret(KEY_SIZE)
+            self.readinto(key)
+            child = Fortuna(self._parts.without_sources())
+            child._life.seed_from(key)
+            key.wipe()
+            # A fork in between would leave two processes with the same child.
+            if self._is_current(life):
+                return child
+
+    def close(self) -> None:
+        """Wipe the key; every later call raises `ClosedError`. Closing again does nothing."""
+        self.refuse(ClosedError, "closed: the key of this generator is wiped; a process boots only once")
+
+    def __enter__(self) -> Fortuna:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        keystream = self._parts.make_keystream
+        if self._refusal is not None:
+            state = "closed"
+        else:
+            state = "seeded" if self._is_answering() else "not seeded"
+        return (
+            f"<Fortuna {keystream.name}/{keystream.provider} {self._parts.construction.name}, {state}, "
+            f"{self._life.accumulator.reseed_count} reseeds>"
+        )
+
+    def abandon(self) -> None:
+        """Drop K in a forked child; called by the at-fork hook, so it takes no lock."""
+        self._life.generator.abandon()
+
+    def wait_for_seed(self, timeout_ns: int) -> None:
+        """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
+        self._life.wait_for_seed(timeout_ns)
+
+    def _request(self, out: memoryview) -> None:
+        """Serve one request of 1..2**20 bytes from the life that is current both before and after it."""
+        while True:
+            life = self._current_life()
+            if self._parts.pretend_unseeded:
+                raise NotSeededError("not seeded: the tunable boot.pretend_unseeded is on")
+            life.pull_if_due()
+            try:
+                life.generator.readinto(out)
+            except NotSeededError:
+                if self._is_current(life):
+                    raise
+                continue
+            if self._is_current(life):
+                return
+            # A fork or close() came in between: these bytes are the parent's, or nobody's.
+            life.generator.abandon()
+
+    def _current_life(self) -> Life:
+        self._refuse_if_closed()
+        life = self._life
+        return life if life.epoch == self._parts.forks.epoch() else self._new_life()
+
+    def _is_current(self, life: Life) -> bool:
+        return life is self._life and life.epoch == self._parts.forks.epoch() and self._refusal is None
+
+    def _new_life(self) -> Life:
+        """Seed this forked child from the operating system, unpaced, with locks that nobody holds."""
+        epoch = self._parts.forks.epoch()
+        mine = Life(self._parts, epoch)
+        try:
+            fresh = self._parts.system.read(KEY_SIZE)
+        except SourceError as error:
+            raise NotSeededError(f"not seeded after a fork: {error}; no byte was given out") from error
+        mine.seed_from(fresh)
+        fresh.wipe()
+        life = self._lives.setdefault(epoch, mine)
+        self._life = life
+        for old in tuple(self._lives):
+            if old != epoch:
+                # The hook has wiped it already, unless the fork was made by C code.
+                dropped = self._lives.pop(old, None)
+                if dropped is not None:
+                    dropped.generator.abandon()
+        return life
+
+    def _is_answering(self) -> bool:
+        return self._refusal is None and not self._parts.pretend_unseeded and self._life.generator.is_seeded
+
+    def refuse(self, error: type[FortunaError], why: str) -> None:
+        """Answer every later call with *error*, and wipe K."""
+        if self._refusal is None:
+            self._refusal = (error, why)
+        life = self._life
+        if life.epoch == self._parts.forks.epoch():
+            life.generator.wipe()
+        else:
+            # A child that never drew: the lock may be held by a thread that exists in the parent only.
+            life.generator.abandon()
+
+    def _refuse_if_closed(self) -> None:
+        if self._refusal is not None:
+            error, why = self._refusal
+            raise error(why)

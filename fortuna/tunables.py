@@ -1,0 +1,192 @@
+"""Tunables: the parameters of a boot, read once from a TOML file and frozen for the life of the process.
+
+Each tunable is declared once, in `TUNABLES`, with its type, range, unit and default; loading, the command line's
+table, ``configs/default.toml`` (by a test) and the documentation follow that table. A value is taken as it stands or
+refused: nothing is converted, clipped or guessed. Every refusal reads ``path:line: key: ...``.
+"""
+
+from __future__ import annotations
+
+from .core.constructions import CONSTRUCTIONS
+from .errors import TunableError
+from .generators.registry import GENERATORS, PROVIDERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any, Final, NoReturn
+
+    from .typing import Value
+
+#: What the origin of a value says when nobody set it.
+DEFAULT_ORIGIN: Final = "default"
+
+
+class Tunable:
+    """The declaration of one tunable: what it means, and which values it takes.
+
+    Attributes
+    ----------
+    key : str
+        Dotted name: table and key of the TOML file.
+    default : bool, int, float, str or tuple of str
+        Its type is the tunable's type.
+    choices : tuple of str
+        The strings allowed; empty for numbers and booleans.
+    low, high : float
+        The closed range of a number.
+    unit : str
+        Of a number.
+    meaning : str
+        One line for people.
+    """
+
+    __slots__ = ("choices", "default", "high", "key", "low", "meaning", "unit")
+
+    def __init__(
+        self,
+        key: str,
+        default: Value,
+        meaning: str,
+        *,
+        choices: tuple[str, ...] = (),
+        low: float = 0,
+        high: float = 0,
+        unit: str = "",
+    ) -> None:
+        self.key = key
+        self.default = default
+        self.meaning = meaning
+        self.choices = choices
+        self.low = low
+        self.high = high
+        self.unit = unit
+
+    @property
+    def allowed(self) -> str:
+        """The values allowed, in words."""
+        if isinstance(self.default, bool):
+            return "true or false"
+        if isinstance(self.default, tuple):
+            return "a list of one or more of " + ", ".join(f'"{choice}"' for choice in self.choices)
+        if isinstance(self.default, str):
+            return ", ".join(f'"{choice}"' for choice in self.choices)
+        kind = "a number" if isinstance(self.default, float) else "an integer"
+        return f"{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
+
+    def check(self, value: Any) -> Value:
+        """Return *value* in the tunable's type, or raise `TunableError` that says what was got and what is allowed."""
+        problem = self._problem(value)
+        if problem:
+            raise TunableError(f"{problem}; allowed is {self.allowed}")
+        checked: Value = type(self.default)(value)
+        return checked
+
+    def _problem(self, value: Any) -> str:
+        got = f"got {describe(value)}"
+        if isinstance(self.default, bool):
+            return "" if isinstance(value, bool) else got
+        if isinstance(self.default, tuple):
+            if not isinstance(value, list | tuple) or not value:
+                return got
+            wrong = [item for item in value if item not in self.choices]
+            if wrong:
+                return f"got {describe(wrong[0])} in the list"
+            return f"{got} with a repetition" if len(set(value)) != len(value) else ""
+        if isinstance(self.default, str):
+            return "" if isinstance(value, str) and value in self.choices else got
+        # A boolean is an int to Python, not to us. An integer may stand for a float, nan is in no range.
+        numbers = (int, float) if isinstance(self.default, float) else (int,)
+        fits = isinstance(value, numbers) and not isinstance(value, bool) and self.low <= value <= self.high
+        return "" if fits else got
+
+
+def describe(value: object) -> str:
+    """Return *value* as TOML would write it, cut to a length that a message bears."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+TUNABLES: Final = {
+    tunable.key: tunable
+    for tunable in (
+        Tunable("generator.cipher", "aes256-icm", "The keystream generator.", choices=GENERATORS),
+        Tunable(
+            "generator.provider",
+            "auto",
+            "The library that runs it; auto takes the first that works.",
+            choices=("auto", *PROVIDERS),
+        ),
+        Tunable("generator.construction", "fsk2010", "The edition of Fortuna.", choices=tuple(CONSTRUCTIONS)),
+        Tunable(
+            "reseed.min_pool_size",
+            64,
+            "Bytes in pool 0 that make a reseed possible.",
+            low=16,
+            high=1048576,
+            unit="bytes",
+        ),
+        Tunable(
+            "reseed.interval", 0.1, "Time that must be exceeded between reseeds.", low=0, high=3600, unit="seconds"
+        ),
+        Tunable("entropy.sources", ("os",), "What a pull harvests.", choices=("os",)),
+        Tunable("boot.timeout", 30.0, "How long to wait for the first seed.", low=0, high=3600, unit="seconds"),
+        Tunable("boot.pretend_unseeded", False, "Refuse every request, to test what a service does then."),
+    )
+}
+
+
+class Tunables:
+    """The effective values of one boot, and where each came from. Frozen.
+
+    Parameters
+    ----------
+    values : mapping
+        Checked values by dotted name; those left out have their default.
+    origins : mapping
+        Where each of *values* came from, for people.
+
+    Notes
+    -----
+    Two are equal when their values are, whatever the origins.
+    """
+
+    __slots__ = ("_origins", "_values")
+
+    _values: dict[str, Any]  # each in the type of its default
+    _origins: dict[str, str]
+
+    def __init__(self, values: Mapping[str, Value], origins: Mapping[str, str]) -> None:
+        object.__setattr__(self, "_values", {key: values.get(key, t.default) for key, t in TUNABLES.items()})
+        object.__setattr__(self, "_origins", {key: origins.get(key, DEFAULT_ORIGIN) for key in TUNABLES})
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def origin(self, key: str) -> str:
+        """Return where the value of *key* came from: ``default``, ``path:line`` or the name of an override."""
+        return self._origins[key]
+
+    def values(self) -> dict[str, Value]:
+        """Return a copy of all values by dotted name."""
+        return dict(self._values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tunables) and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.items()))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"tunables are frozen at boot: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"tunables are frozen at boot: cannot delete {name!r}")
+
+    def __repr__(self) -> str:
+        return f"Tunables({self._values!r})"
