@@ -148,7 +148,7 @@ def test_unknown_provider(provider: str) -> None:
 
 
 def test_available_rows() -> None:
-    """The matrix has each generator on each provider: the library is chosen, the oracle works and says why it is not."""
+    """The matrix has each generator on each provider: the library is chosen, the oracle says why not."""
     rows = available()
     assert [(g, p) for g in registry.GENERATORS for p in ("pycryptodome", "reference")] == [
         (row.generator, row.provider) for row in rows
