@@ -42,10 +42,10 @@ class SystemClock:
 class Process:
     """What is booted in this process. One instance of it exists; tests make others."""
 
-    __slots__ = ("_booted", "_forks", "_locks")
+    __slots__ = ("_booted", "_locks", "forks")
 
     def __init__(self, forks: ForkDetector) -> None:
-        self._forks = forks
+        self.forks = forks
         self._booted: tuple[Tunables, Fortuna] | None = None
         self._locks: dict[int, RLock] = {}
 
@@ -57,14 +57,9 @@ class Process:
         """Boot, or return what is booted with the same effective values; see `fortuna.boot`."""
         # One lock for each fork epoch, so that a child never waits for a thread it does not have. Re-entrant, so that
         # a signal handler that draws during the first boot boots on its own; whoever finishes first wins.
-        with self._locks.setdefault(self._forks.epoch(), RLock()):
+        with self._locks.setdefault(self.forks.epoch(), RLock()):
             tunables = self._effective(config, overrides)
-            if self._booted is None:
-                instance = build(tunables, self._forks)
-                if self._booted is None:
-                    return self._publish(tunables, instance)
-                instance.close()
-            running, instance = self._booted
+            running, instance = self._booted or self._publish(tunables, build(tunables, self.forks))
         if running != tunables:
             raise AlreadyBootedError(
                 f"this process is booted already, with other tunables: {differences(running, tunables)}; they are "
@@ -87,13 +82,17 @@ class Process:
                 )
         return received
 
-    def _publish(self, tunables: Tunables, instance: Fortuna) -> Fortuna:
+    def _publish(self, tunables: Tunables, instance: Fortuna) -> tuple[Tunables, Fortuna]:
+        """Make *instance* the process's, unless a boot that interrupted this one has done so, and return what is."""
         from .multiprocess import hand_on
 
+        if self._booted is not None:
+            instance.close()
+            return self._booted
         self._booted = (tunables, instance)
         hand_on(tunables, instance)
         atexit.register(instance.close)
-        return instance
+        return self._booted
 
 
 def build(tunables: Tunables, forks: ForkDetector) -> Fortuna:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     class Inheritor(Protocol):
         """What holds state that a child must drop."""
 
-        def abandon(self) -> None: ...
+        def abandon(self) -> None:
+            """Drop K; no lock may be taken."""
 
 
 #: Linux's number for "zero this range in a forked child"; Python's mmap module has no name for it.

@@ -7,7 +7,7 @@ from .generators.secret import Uncopyable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Final
 
     from .core.constructions import Construction
@@ -25,8 +25,8 @@ class Parts(Uncopyable):
 
     Parameters
     ----------
-    make_keystream : callable
-        The keystream generator's class: cipher and provider.
+    make_keystream : class
+        The keystream generator: cipher and provider.
     construction : Construction
         The edition of Fortuna.
     system : OperatingSystem
@@ -60,7 +60,7 @@ class Parts(Uncopyable):
     def __init__(
         self,
         *,
-        make_keystream: type[KeystreamGenerator] | Callable[[], KeystreamGenerator],
+        make_keystream: type[KeystreamGenerator],
         construction: Construction,
         system: OperatingSystem,
         sources: Sequence[Source],

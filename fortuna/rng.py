@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Final
 
+    from typing_extensions import Self
+
+    from ._stats import Stats
     from .errors import FortunaError
     from .parts import Parts
-    from ._stats import Stats
     from .typing import Buffer, Size, WritableBuffer
 
 #: Source numbers that applications may use for their events; those below are for built-in sources and plug-ins.
@@ -226,7 +228,7 @@ class Fortuna(Uncopyable):
         """Wipe the key; every later call raises `ClosedError`. Closing again does nothing."""
         self.refuse(ClosedError, "closed: the key of this generator is wiped; a process boots only once")
 
-    def __enter__(self) -> Fortuna:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -236,10 +238,7 @@ class Fortuna(Uncopyable):
 
     def __repr__(self) -> str:
         keystream = self._parts.make_keystream
-        if self._refusal is not None:
-            state = "closed"
-        else:
-            state = "seeded" if self._is_answering() else "not seeded"
+        state = "seeded" if self._is_answering() else "not seeded" if self._refusal is None else "closed"
         return (
             f"<Fortuna {keystream.name}/{keystream.provider} {self._parts.construction.name}, {state}, "
             f"{self._life.accumulator.reseed_count} reseeds>"

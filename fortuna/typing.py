@@ -50,11 +50,20 @@ class Source(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the source."""
+        ...
+
     @property
-    def number(self) -> int: ...
+    def number(self) -> int:
+        """Source number."""
+        ...
+
     @property
-    def min_entropy(self) -> float: ...
+    def min_entropy(self) -> float:
+        """Bits assumed in each byte."""
+        ...
 
     def harvest(self) -> Buffer:
         """Return fresh bytes for one pull, or raise `SourceError`."""
+        ...

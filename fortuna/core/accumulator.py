@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     class Seedable(Protocol):
         """What the accumulator needs of a generator."""
 
-        def reseed(self, seed: Buffer) -> None: ...
-        def readinto(self, out: WritableBuffer) -> int: ...
+        def reseed(self, seed: Buffer) -> None:
+            """K = key_hash(K || seed)."""
+
+        def readinto(self, out: WritableBuffer) -> int:
+            """Fill *out*, at most 2**20 bytes, and return its length."""
+            ...
 
 
 SOURCE_MAX: Final = 255

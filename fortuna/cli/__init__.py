@@ -1,0 +1,1 @@
+"""The command ``fortuna-dump``: one part, one file; `fortuna.cli.main` is the way in."""

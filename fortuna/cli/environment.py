@@ -1,0 +1,44 @@
+"""The process as the command sees it, in one object, so that tests can give it another one."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TextIO
+
+
+class Environment:
+    """Streams and variables of one run of the command.
+
+    Attributes
+    ----------
+    stdout : int
+        Descriptor that bytes go to; nothing is buffered on the way.
+    is_terminal : bool
+        Whether *stdout* is one.
+    stderr : text stream
+        Where complaints go.
+    variables : mapping
+        The environment variables.
+    """
+
+    __slots__ = ("is_terminal", "stderr", "stdout", "variables")
+
+    def __init__(self, *, stdout: int, is_terminal: bool, stderr: TextIO, variables: Mapping[str, str]) -> None:
+        self.stdout = stdout
+        self.is_terminal = is_terminal
+        self.stderr = stderr
+        self.variables = variables
+
+    @classmethod
+    def of_this_process(cls) -> Environment:
+        """Return the real one."""
+        return cls(stdout=1, is_terminal=os.isatty(1), stderr=sys.stderr, variables=os.environ)
+
+    def complain(self, message: str) -> None:
+        """Write one line to *stderr*, with the command's name."""
+        self.stderr.write(f"fortuna-dump: {message}\n")

@@ -1,0 +1,132 @@
+"""The way into ``fortuna-dump``: `main` is the process, `run` turns errors into exit codes, `program` does the work."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from .._version import __version__
+from ..errors import FortunaError, NotSeededError, ProviderUnavailableError, SelfTestError, TunableError
+from .environment import Environment
+from .formats import FORMATS
+from .options import OVERRIDES, build_parser
+from .sink import Sink, create_file
+from .status import OutputError, Status, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+    from typing import Final
+
+    from ..rng import Fortuna
+    from ..tunables import Tunables
+
+#: Bytes drawn and written at a time: the longest single request.
+PIECE: Final = 1 << 20
+
+
+def main() -> int:
+    """Run the command for this process and return its exit code."""
+    # A reader that has seen enough closes the pipe; like other filters, this one then ends without a word.
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    return run(sys.argv[1:], Environment.of_this_process())
+
+
+def run(arguments: Sequence[str], environment: Environment) -> Status:
+    """Do what *arguments* ask for; report an error as one line and an exit code, with ``--debug`` as a traceback."""
+    try:
+        return program(arguments, environment)
+    except BrokenPipeError:
+        return Status.FAILURE  # only where SIGPIPE does not exist or is ignored; nobody reads, so nothing is said
+    except KeyboardInterrupt:
+        return Status.INTERRUPTED
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        status = status_of(error)
+        known = isinstance(error, FortunaError | UsageError | OutputError)
+        environment.complain(str(error) if known else f"internal error: {error!r}; --debug shows where")
+        return status
+
+
+def status_of(error: Exception) -> Status:
+    """Return the exit code for *error*."""
+    if isinstance(error, UsageError):
+        return Status.USAGE
+    if isinstance(error, NotSeededError):
+        return Status.NOT_SEEDED
+    if isinstance(error, TunableError | ProviderUnavailableError | SelfTestError):
+        return Status.CONFIGURATION
+    return Status.FAILURE
+
+
+def program(arguments: Sequence[str], environment: Environment) -> Status:
+    """Do the work, without handling errors."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    stdout = Sink(environment.stdout, "standard output", owns=False)
+    if options.help:
+        stdout.write(parser.format_help().encode())
+    elif options.version:
+        stdout.write(f"fortuna-dump {__version__}\n".encode())
+    elif options.list or options.tunables:
+        from .tables import list_generators, list_tunables
+
+        show = list_generators if options.list else list_tunables
+        stdout.write(show(effective_tunables(options, environment)).encode(errors="backslashreplace"))
+    else:
+        dump(options, environment, stdout)
+    return Status.OK
+
+
+def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
+    """Boot, and write random bytes to the output."""
+    form = FORMATS[options.format]
+    if not (form.is_text or options.output or options.force) and environment.is_terminal:
+        raise UsageError(
+            "raw bytes garble a terminal; pipe them into a program, write them to a file with -o FILE, or show them "
+            "with -f hex (--force writes them all the same)"
+        )
+    # Imported here, because neither --help nor a mistake in the command line needs a cipher.
+    from .._boot import build, process
+
+    with build(effective_tunables(options, environment), process.forks) as fortuna:
+        if options.output is None:
+            pour(fortuna, stdout, options)
+        else:
+            with create_file(options.output, force=options.force) as file:
+                pour(fortuna, file, options)
+
+
+def effective_tunables(options: Namespace, environment: Environment) -> Tunables:
+    """Return the tunables of the file and of the options that override them."""
+    from ..tunables_file import load_tunables
+
+    overrides = {key: getattr(options, option) for option, key in OVERRIDES.items() if getattr(options, option)}
+    return load_tunables(
+        options.config,
+        overrides,
+        environ=environment.variables,
+        override_origins={key: f"--{option}" for option, key in OVERRIDES.items()},
+    )
+
+
+def pour(fortuna: Fortuna, sink: Sink, options: Namespace) -> None:
+    """Write ``-n`` bytes in ``-f`` format to *sink*, one piece after the other."""
+    form = FORMATS[options.format]
+    left: int | None = options.size
+    piece = PIECE - PIECE % form.unit
+    if left is not None:
+        piece = min(piece, left)
+    with memoryview(bytearray(piece)) as buffer:
+        while left is None or left > 0:
+            view = buffer if left is None or left >= piece else buffer[:left]
+            fortuna.readinto(view)
+            sink.write(form.encode(view))
+            if left is not None:
+                left -= len(view)
+        buffer[:] = bytes(piece)
+    if form.is_text:
+        sink.write(b"\n")

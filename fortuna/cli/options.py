@@ -1,0 +1,90 @@
+"""The command line of ``fortuna-dump``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+
+from ..core.constructions import CONSTRUCTIONS
+from ..generators.registry import GENERATORS, PROVIDERS
+from .formats import FORMATS
+from .sizes import parse_size
+from .status import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, NoReturn
+
+DEFAULT_SIZE: Final = 32
+
+#: Option -> the tunable it overrides at this boot.
+OVERRIDES: Final = {
+    "cipher": "generator.cipher",
+    "provider": "generator.provider",
+    "construction": "generator.construction",
+}
+
+DESCRIPTION: Final = """\
+Write random bytes of a freshly booted Fortuna generator to standard output."""
+
+EPILOG: Final = """\
+sizes:
+  32, 64k, 1.5G, 16GiB, inf; K, M, G, T, P, E are powers of 1024, KB, MB, ... of 1000
+
+exit codes:
+  0 done, 1 output failed, 2 usage, 3 not seeded, 78 configuration, 130 interrupted
+
+examples:
+  fortuna-dump                              32 bytes as one line of hex
+  fortuna-dump -n 16GiB -f raw | RNG_test stdin
+  fortuna-dump --cipher chacha20 -n 1M -f raw -o sample.bin"""
+
+
+class Parser(ArgumentParser):
+    """An argument parser that raises instead of leaving the process."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError`."""
+        raise UsageError(f"{message}; fortuna-dump --help shows what is allowed")
+
+
+def size(text: str) -> int | None:
+    """Return `parse_size` of *text* with the error that argparse shows."""
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
+
+
+def build_parser() -> ArgumentParser:
+    """Return the parser of the command line."""
+    parser = Parser(
+        prog="fortuna-dump",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        add_help=False,
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "-n", dest="size", metavar="SIZE", type=size, default=DEFAULT_SIZE, help="how many bytes (default 32), or inf"
+    )
+    output.add_argument("-f", dest="format", choices=FORMATS, default="hex", help="how to show them (default hex)")
+    output.add_argument(
+        "-o", dest="output", metavar="FILE", help="write to FILE, created with mode 0600, instead of standard output"
+    )
+    output.add_argument(
+        "--force", action="store_true", help="overwrite an existing FILE; write raw bytes to a terminal"
+    )
+    boot = parser.add_argument_group("boot")
+    boot.add_argument("--config", metavar="FILE", help="the TOML file of the tunables")
+    boot.add_argument("--cipher", choices=GENERATORS, help="generator.cipher, at this boot only")
+    boot.add_argument("--provider", choices=("auto", *PROVIDERS), help="generator.provider, at this boot only")
+    boot.add_argument("--construction", choices=CONSTRUCTIONS, help="generator.construction, at this boot only")
+    instead = parser.add_argument_group("instead of random bytes").add_mutually_exclusive_group()
+    instead.add_argument("--list", action="store_true", help="show generators and providers, and which is active")
+    instead.add_argument("--tunables", action="store_true", help="show the effective tunables and their origins")
+    instead.add_argument("--version", action="store_true", help="show the version")
+    instead.add_argument("-h", "--help", action="store_true", help="show this help")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return parser

@@ -1,0 +1,29 @@
+"""Exit codes, and the error that carries one of ours to the top."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """What the command's exit code means."""
+
+    OK = 0
+    #: Writing failed; the message names the target and the bytes written.
+    FAILURE = 1
+    #: The command line cannot be carried out as it stands.
+    USAGE = 2
+    #: No entropy source has answered; no byte was written.
+    NOT_SEEDED = 3
+    #: The tunables are refused, or the cipher they name cannot run (EX_CONFIG of sysexits.h).
+    CONFIGURATION = 78
+    #: Interrupted from the keyboard, as a shell reports it.
+    INTERRUPTED = 130
+
+
+class UsageError(Exception):
+    """What was asked for is refused before anything was written."""
+
+
+class OutputError(Exception):
+    """The output could not be opened or written."""

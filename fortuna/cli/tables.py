@@ -1,0 +1,46 @@
+"""The tables of ``--list`` and ``--tunables``; plain ASCII, so that every terminal and locale shows them."""
+
+from __future__ import annotations
+
+from ..errors import FortunaError
+from ..generators import available
+from ..generators.registry import resolve
+from ..tunables import describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..tunables import Tunables
+
+
+def list_generators(tunables: Tunables) -> str:
+    """Return the matrix generator x provider: which one these tunables boot, and why others are not chosen."""
+    try:
+        keystream = resolve(tunables["generator.cipher"], tunables["generator.provider"])
+        active = keystream.name, keystream.provider
+    except FortunaError:
+        active = "", ""  # nothing would boot; the notes say why
+    rows = [("GENERATOR", "PROVIDER", "KERNEL", "STATE", "NOTE")]
+    for cell in available():
+        is_active = (cell.generator, cell.provider) == active
+        state = "active" if is_active else "available" if cell.is_available else "absent"
+        rows.append((cell.generator, cell.provider, cell.kernel or "-", state, cell.reason))
+    return columns(rows)
+
+
+def list_tunables(tunables: Tunables) -> str:
+    """Return the effective values as TOML, each with its origin as a comment."""
+    rows = []
+    for key in tunables:
+        value = tunables[key]
+        shown = f"[{', '.join(describe(item) for item in value)}]" if isinstance(value, tuple) else describe(value)
+        rows.append((f"{key} = {shown}", f"# {tunables.origin(key)}"))
+    return columns(rows)
+
+
+def columns(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return *rows* with aligned columns, one a line."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(lines) + "\n"
