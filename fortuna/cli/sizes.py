@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 #: Suffix -> bytes: K = KiB = 1024 and kB = KB = 1000, and so on up to E.
-SUFFIXES: Final = {"": 1, "B": 1}
+SUFFIXES: Final[dict[str, int]] = {"": 1, "B": 1}
 for _power, _letter in enumerate("KMGTPE", 1):
     for _name in (_letter, _letter.lower()) if _letter == "K" else (_letter,):
         SUFFIXES[_name] = SUFFIXES[f"{_name}iB"] = 1024**_power
@@ -37,7 +37,8 @@ def parse_size(text: str) -> int | None:
     factor = SUFFIXES.get(text[len(number) :])
     if factor is None or not digits.isascii() or not digits.isdigit():
         raise ValueError(f"got {text!r}; allowed is {ALLOWED}")
-    size, rest = divmod(int(digits) * factor, 10 ** len(fraction))
+    scale: int = 10 ** len(fraction)
+    size, rest = divmod(int(digits) * factor, scale)
     if rest:
         raise ValueError(f"got {text!r}, which is no whole number of bytes; write {size} or {size + 1}")
     return size
