@@ -66,7 +66,7 @@ def holders(generator: Generator) -> list[Uncopyable]:
     return [generator, accumulator, pool, twin.claim(64), Secret(PRECIOUS)]
 
 
-@pytest.mark.parametrize("text", [repr, str, "{}".format, lambda value: repr([value])])
+@pytest.mark.parametrize("text", [repr, str, ascii, "{}".format, "{!r}".format])
 def test_texts_show_no_secret(generator: Generator, text: Callable[[object], str]) -> None:
     """No text of generator, accumulator, pool, claim or secret shows key, counter or pool contents."""
     for holder in holders(generator):
