@@ -1,0 +1,1 @@
+"""Tests of the edges: the live generator, its forks and threads, tunables, boot and the layers."""

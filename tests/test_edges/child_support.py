@@ -1,0 +1,74 @@
+"""What scripts run by the edge tests share: start a child by any kind of fork, and read what it has to say.
+
+Imported by name from those scripts (the folder is on their path), so it must not import the test packages.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: A child that has not answered by then hangs.
+CHILD_SECONDS = 20.0
+
+
+def raw_fork() -> int:
+    """Fork behind Python's back: no at-fork hook runs, and the GIL stays with the caller."""
+    pid: int = ctypes.PyDLL(None).fork()
+    return pid
+
+
+class Child:
+    """A forked child that runs *act* and sends back the bytes it returns."""
+
+    def __init__(self, act: Callable[[], bytes], fork: Callable[[], int] = os.fork) -> None:
+        self.reader, writer = os.pipe()
+        self.pid = fork()
+        if self.pid == 0:
+            status = 1
+            try:
+                os.close(self.reader)
+                os.write(writer, act())
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+                sys.stderr.flush()
+            finally:
+                os._exit(status)
+        os.close(writer)
+
+    def answer(self) -> bytes:
+        """Return what the child sent, after it ended; a child that hangs is killed and said so."""
+        deadline = time.monotonic() + CHILD_SECONDS
+        got = b""
+        while True:
+            ready, _, _ = select.select([self.reader], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                raise SystemExit("the child hangs")
+            piece = os.read(self.reader, 1 << 16)
+            if not piece:
+                break
+            got += piece
+        os.close(self.reader)
+        _, status = os.waitpid(self.pid, 0)
+        if status:
+            raise SystemExit(f"the child ended with status {status}")
+        return got
+
+
+def first_blocks(count: int, draw: Callable[[], bytes], fork: Callable[[], int] = os.fork) -> list[bytes]:
+    """Return the first block of *count* children forked at once and then of this process."""
+    children = [Child(draw, fork) for _ in range(count)]
+    own = draw()
+    return [*(child.answer() for child in children), own]

@@ -1,0 +1,586 @@
+"""Forks: real processes never share a byte, whichever detector notices, and the detector's own rules on doubles."""
+
+# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
+
+from __future__ import annotations
+
+import errno
+import gc
+import mmap
+import os
+import sys
+from typing import Any, Final
+
+import pytest
+
+from fortuna import forks
+from fortuna.errors import ClosedError, NotSeededError
+from fortuna.forks import BOGUS_ADVICE, MADV_WIPEONFORK, ForkDetector, arm_page
+
+from .edge_doubles import Bench, ScriptedSource, lines_of, run_script
+
+ON_LINUX: Final = sys.platform == "linux"
+needs_page = pytest.mark.skipif(not ON_LINUX, reason="wipe-on-fork pages are a Linux feature")
+
+#: Boots a live generator on real parts, with the detectors that the arguments leave armed.
+BOOT: Final = """
+import os, sys, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # fork with threads: what these tests are about
+from child_support import Child, first_blocks, raw_fork
+import fortuna._boot as boot_module
+from fortuna.forks import ForkDetector
+from fortuna.tunables import Tunables
+
+armed, fork, draws = sys.argv[1], {"python": os.fork, "raw": raw_fork}[sys.argv[2]], int(sys.argv[3])
+detector = {
+    "all": lambda: ForkDetector(),
+    "no hook": lambda: ForkDetector(use_hook=False),
+    "no page": lambda: ForkDetector(use_page=False),
+    "no pid": lambda: ForkDetector(getpid=lambda: 1),
+    "hook only": lambda: ForkDetector(use_page=False, getpid=lambda: 1),
+    "page only": lambda: ForkDetector(use_hook=False, getpid=lambda: 1),
+    "pid only": lambda: ForkDetector(use_hook=False, use_page=False),
+}[armed]()
+live = boot_module.build(Tunables({}, {}), detector)
+for _ in range(draws):
+    live.random_bytes(16)
+draw = lambda: live.random_bytes(16)
+"""
+
+DETECTORS: Final = ["all", "no hook", "no page", "no pid", "hook only", "page only", "pid only"]
+#: A fork by C code is seen by the page and by the process id, never by the hook.
+CELLS: Final = [
+    *((armed, "python") for armed in DETECTORS),
+    *((armed, "raw") for armed in ("all", "no hook", "no page", "no pid", "page only", "pid only")),
+]
+
+
+def script(body: str, armed: str = "all", fork: str = "python", draws: int = 1) -> list[str]:
+    """Run *body* after the boot above and return the lines it printed."""
+    return lines_of(run_script(BOOT + body, armed, fork, str(draws)))
+
+
+@needs_page
+@pytest.mark.parametrize("draws", [0, 1])
+@pytest.mark.parametrize(("armed", "fork"), CELLS)
+def test_edge_forks_eight_children_at_once(armed: str, fork: str, draws: int) -> None:
+    """Eight children forked at once, without the 100 ms that a paced reseed would ask for, and their parent: nine
+    different first blocks, and eight more from a child of each of them.
+    """
+    body = """
+def draw_with_grandchild():
+    grandchild = Child(draw, fork)
+    own = draw()
+    return own + grandchild.answer() + draw()
+
+answers = first_blocks(8, draw_with_grandchild, fork)
+for answer in answers:
+    for start in range(0, len(answer), 16):
+        print(answer[start : start + 16].hex())
+"""
+    blocks = script(body, armed, fork, draws)
+    assert 27 == len(blocks) == len(set(blocks))
+
+
+@pytest.mark.parametrize("draws", [0, 1])
+def test_edge_forks_with_a_constant_process_id(draws: int) -> None:
+    """With ``os.getpid`` patched to a constant before everything else, as in a pid that came round, all differ."""
+    constant = "import os\nos.getpid = lambda: 4242\n"
+    body = "\nprint(*(block.hex() for block in first_blocks(8, draw, fork)), sep='\\n')\n"
+    done = run_script(constant + BOOT + body, "all", "python", str(draws))
+    blocks = lines_of(done)
+    assert 9 == len(blocks) == len(set(blocks))
+
+
+@pytest.mark.parametrize(("armed", "fork"), [("all", "python"), ("hook only", "python"), ("pid only", "python")])
+def test_edge_forks_two_hundred_from_an_idle_parent(armed: str, fork: str) -> None:
+    """200 times fork, draw, exit, from a parent that draws nothing in between: 200 different blocks."""
+    body = "\nfor _ in range(200):\n    print(Child(draw, fork).answer().hex())\n"
+    blocks = script(body, armed, fork, 1)
+    assert 200 == len(blocks) == len(set(blocks))
+
+
+@needs_page
+def test_edge_forks_two_hundred_raw() -> None:
+    """The same through C's ``fork``."""
+    blocks = script("\nfor _ in range(200):\n    print(Child(draw, fork).answer().hex())\n", "all", "raw", 1)
+    assert 200 == len(blocks) == len(set(blocks))
+
+
+@pytest.mark.parametrize("fork", ["python", pytest.param("raw", marks=needs_page)])
+@pytest.mark.parametrize("lock", ["_pool_lock", "_pull_lock", "generator._lock"])
+def test_edge_forks_while_another_thread_holds_a_lock(fork: str, lock: str) -> None:
+    """A child draws, reseeds, adds events and closes although a thread that it does not have holds a lock."""
+    body = f"""
+import threading
+held, over = threading.Event(), threading.Event()
+
+def hold():
+    with live._life.{lock}:
+        held.set()
+        over.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+
+def act():
+    first = draw()
+    live.add_event(200, b"event")
+    live.reseed()
+    kept = first + live.child().random_bytes(16)
+    live.close()
+    return kept
+
+def close_at_once():
+    live.close()
+    return b"closed"
+
+answer = Child(act, fork).answer()
+print(answer[:16].hex())
+print(answer[16:].hex())
+print(Child(close_at_once, fork).answer().decode())
+over.set()
+thread.join()
+print(draw().hex())
+"""
+    lines = script(body, "all", fork, 1)
+    assert "closed" == lines.pop(2)
+    assert 3 == len(lines) == len(set(lines))
+
+
+@pytest.mark.parametrize("fork", ["python", pytest.param("raw", marks=needs_page)])
+def test_edge_forks_of_a_child_generator(fork: str) -> None:
+    """A generator made by ``child()`` is protected like its parent, in each direction."""
+    body = """
+other = live.child()
+both = lambda: live.random_bytes(16) + other.random_bytes(16) + live.child().random_bytes(16)
+for answer in first_blocks(4, both, fork):
+    print(answer[:16].hex(), answer[16:32].hex(), answer[32:].hex(), sep="\\n")
+"""
+    blocks = script(body, "all", fork, 1)
+    assert 15 == len(blocks) == len(set(blocks))
+
+
+def test_edge_forks_key_is_gone_from_the_child_that_never_draws() -> None:
+    """After the hook, neither K nor C nor any copy that the live object reaches is in the child."""
+    body = """
+import gc
+core = live._life.generator._cell[0]
+child = live.child()
+keys = [bytes(core._key), bytes(child._life.generator._cell[0]._key)]
+
+def look():
+    seen = [bytes(g._key) for g in (core, child._life.generator._cell[0])]
+    seen += [bytes(core._keystream._key), (core._counter).to_bytes(16, "little")]
+    assert not any(map(any, seen)), seen
+    return b"gone"
+
+print(Child(look).answer().decode())
+assert keys == [bytes(core._key), bytes(child._life.generator._cell[0]._key)]
+"""
+    assert ["gone"] == script(body)
+
+
+def test_edge_forks_child_that_never_draws_exits_though_a_thread_held_the_lock() -> None:
+    """The exit handler of a child, which closes the generator, waits for no thread of the parent's."""
+    body = """
+import fortuna, os, signal, sys, threading, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+fortuna.random_bytes(1)
+held, over = threading.Event(), threading.Event()
+
+def hold():
+    life = fortuna.default()._life
+    with life.generator._lock, life._pool_lock, life._pull_lock:
+        held.set()
+        over.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+pid = os.fork()
+if not pid:
+    signal.alarm(20)
+    sys.exit(0)  # runs the exit handlers
+print(os.waitpid(pid, 0)[1])
+over.set()
+thread.join()
+"""
+    assert ["0"] == lines_of(run_script(body))
+
+
+def test_edge_forks_while_another_thread_boots() -> None:
+    """A child forked while a thread of the parent holds the boot lock boots by itself and differs."""
+    body = """
+import fortuna, os, threading, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+from child_support import Child
+import fortuna._boot as boot_module
+
+inside, go_on = threading.Event(), threading.Event()
+build = boot_module.build
+
+def slow_build(*arguments):
+    if threading.current_thread() is not threading.main_thread():
+        inside.set()
+        go_on.wait()
+    return build(*arguments)
+
+boot_module.build = slow_build
+thread = threading.Thread(target=fortuna.default)
+thread.start()
+inside.wait()
+print(Child(lambda: fortuna.random_bytes(16)).answer().hex())
+go_on.set()
+thread.join()
+print(fortuna.random_bytes(16).hex())
+"""
+    blocks = lines_of(run_script(body))
+    assert 2 == len(set(blocks))
+
+
+@pytest.mark.parametrize("lock", ["_life.generator._lock", "_life._pool_lock"])
+def test_edge_forks_in_a_handler_while_the_call_waits_for_a_lock(lock: str) -> None:
+    """A handler forks while the interrupted call waits for a lock that another thread holds: the child, which does not
+    have that thread, finishes the call.
+    """
+    body = f"""
+import signal, threading, time
+held, over = threading.Event(), threading.Event()
+
+def hold():
+    with live.{lock}:
+        held.set()
+        over.wait()
+
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+ends = []
+
+def handler(number, frame):
+    reader, writer = os.pipe()
+    pid = os.fork()
+    ends.append((pid, reader if pid else writer))
+    os.close(writer if pid else reader)
+    if not pid:
+        signal.alarm(5)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    over.set()
+
+live._life._pulled_after_forks = -1  # a pull is due, so that the pool's lock is asked for as well
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+got = draw()
+pid, end = ends[0]
+if not pid:
+    os.write(end, got)
+    os._exit(0)
+print(got.hex())
+print(os.fdopen(end, "rb").read().hex() or "the child hangs")
+print(os.waitpid(pid, 0)[1])
+"""
+    parent, child, status = script(body)
+    assert "0" == status
+    assert 32 == len(child)
+    assert parent != child
+
+
+def test_edge_forks_while_threads_draw() -> None:
+    """Threads draw while the main thread forks 200 times: no hang, and no block comes twice."""
+    body = """
+import threading
+over = threading.Event()
+blocks = []
+
+def keep_drawing():
+    mine = []
+    while not over.is_set():
+        mine.append(live.random_bytes(16))
+        mine.append(live.random_bytes(8192)[:16])
+    blocks.extend(mine)
+
+threads = [threading.Thread(target=keep_drawing) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(200):
+    blocks.append(Child(draw).answer())
+    blocks.append(draw())
+over.set()
+for thread in threads:
+    thread.join()
+print(len(blocks) > 600, len(blocks) - len(set(blocks)))
+"""
+    assert ["True 0"] == script(body)
+
+
+# The detector and the life after a fork, on doubles.
+
+
+def test_edge_forks_child_without_the_system_gives_no_byte(bench: Bench) -> None:
+    """A child whose system does not answer raises `NotSeededError` for every draw, and works once it answers again."""
+    bench.fork()
+    bench.scripted.always = OSError(errno.EIO, "told to fail")
+    for _ in range(2):
+        buffer = bytearray(b"\xaa" * 16)
+        with pytest.raises(NotSeededError, match="not seeded after a fork: .*told to fail; no byte was given out"):
+            bench.fortuna.readinto(buffer)
+        assert bytes(16) == buffer
+        with pytest.raises(NotSeededError):
+            bench.fortuna.child()
+    bench.scripted.always = None
+    assert bytes(16) != bench.fortuna.random_bytes(16)
+    assert 1 == bench.reseeds
+
+
+def test_edge_forks_child_reseeds_from_the_system_whatever_the_sources_are() -> None:
+    """A child of a generator without sources is keyed by the system, at once and unpaced."""
+    bench = Bench(sources=[])
+    bench.fortuna._life.seed_from(b"s" * 32)
+    bench.fortuna.random_bytes(16)
+    bench.fork()
+    bench.fortuna.random_bytes(16)
+    assert 1 == bench.scripted.reads
+    bench.fork()
+    bench.fortuna.random_bytes(16)
+    assert 2 == bench.scripted.reads
+
+
+def test_edge_forks_parent_is_due_for_a_pull(bench: Bench) -> None:
+    """The first request of a parent after a fork pulls although the interval has not passed, and only that one."""
+    bench.fortuna.random_bytes(1)
+    assert 1 == bench.source.harvests
+    bench.forks._in_parent()
+    bench.fortuna.random_bytes(1)
+    bench.fortuna.random_bytes(1)
+    assert 2 == bench.source.harvests
+    assert 1 == bench.reseeds  # the pace of reseeds holds; the events are there
+
+
+def test_edge_forks_hook_drops_the_key_at_once(bench: Bench) -> None:
+    """What is watched is abandoned by the hook in the child, and its epoch differs."""
+    before, core = bench.forks.epoch(), bench.core
+    assert any(core._key)
+    bench.forks._in_child()
+    assert before != bench.forks.epoch()
+    assert not any(core._key)
+    assert not core.is_seeded
+
+
+def test_edge_forks_hook_keeps_nothing_alive() -> None:
+    """The detector, which lives as long as the process, does not keep generators alive."""
+    bench = Bench().boot()
+    detector = bench.forks
+    assert 1 == len(list(detector._inheritors))
+    bench.fortuna.child()
+    del bench
+    gc.collect()
+    detector._in_child()
+    assert 0 == len(list(detector._inheritors))
+
+
+def test_edge_forks_abandoned_life_is_never_looked_at_again(bench: Bench) -> None:
+    """A request of a child uses the new life only, and wipes the old one where no hook has done so."""
+    old, core = bench.fortuna._life, bench.core
+    bench.fork()
+    bench.fortuna.random_bytes(16)
+    assert old is not bench.fortuna._life
+    assert not any(core._key)
+    assert [bench.fortuna._life] == list(bench.fortuna._lives.values())
+
+
+def test_edge_forks_two_threads_of_a_child_agree_on_one_life(bench: Bench) -> None:
+    """When two calls notice one fork, the second takes the life of the first."""
+    bench.fork()
+    raced: list[Any] = []
+    getrandom = bench.scripted.getrandom
+
+    def answer_late(size: int, flags: int) -> bytes:
+        if not raced:
+            raced.append(None)
+            raced[0] = bench.fortuna.random_bytes(16)
+        return getrandom(size, flags)
+
+    bench.system._getrandom = answer_late
+    late = bench.fortuna.random_bytes(16)
+    assert 1 == len(bench.fortuna._lives)
+    assert 2 == len({late, raced[0]})
+    assert 2 == bench.fortuna.stats().requests
+
+
+def test_edge_forks_in_the_middle_of_child_generator() -> None:
+    """A fork between drawing the key of a child generator and returning it leads to another key."""
+    bench = Bench().boot()
+    twin = Bench().boot()
+    clock = bench.clock
+    calls: list[int] = []
+
+    def monotonic_ns() -> int:
+        calls.append(1)
+        if len(calls) == 2:  # the first is the draw's, the second that of the child's seeding
+            bench.fork()
+        return clock.now
+
+    bench.parts.clock.monotonic_ns = monotonic_ns  # type: ignore[method-assign]
+    assert twin.fortuna.child().random_bytes(16) != bench.fortuna.child().random_bytes(16)
+    assert 1 == bench.scripted.reads
+
+
+def test_edge_forks_in_the_middle_of_a_reseed(bench: Bench) -> None:
+    """A reseed that the fork overtakes is done again in the child's life."""
+    reads: list[int] = []
+    getrandom = bench.scripted.getrandom
+
+    def fork_while_reading(size: int, flags: int) -> bytes:
+        reads.append(size)
+        if len(reads) == 1:
+            bench.fork()
+        return getrandom(size, flags)
+
+    bench.system._getrandom = fork_while_reading
+    bench.fortuna.reseed()
+    assert [32, 32, 32] == reads
+    assert 2 == bench.reseeds
+
+
+def test_edge_forks_refused_request_of_the_old_life_starts_over(bench: Bench) -> None:
+    """A request that meets a wiped generator because of a fork goes on with the new life."""
+    life = bench.fortuna._life
+    harvest_once = [True]
+
+    def fork_in_harvest() -> None:
+        if harvest_once.pop() if harvest_once else False:
+            bench.fork()
+            life.generator.abandon()
+
+    bench.source.before_harvest = fork_in_harvest
+    bench.pass_interval()
+    bench.source.is_failing = True
+    assert bytes(16) != bench.fortuna.random_bytes(16)
+    assert life is not bench.fortuna._life
+
+
+def test_edge_forks_closed_child_stays_closed(bench: Bench) -> None:
+    """Closing before the fork holds in the child, and closing a child that never drew wipes what it inherited."""
+    core = bench.core
+    bench.fork()
+    bench.fortuna.close()
+    assert not any(core._key)
+    with pytest.raises(ClosedError):
+        bench.fortuna.random_bytes(1)
+
+
+def test_edge_forks_epoch_by_process_id() -> None:
+    """Without a page the process id is asked, and each change of it is one epoch."""
+    pid = [10]
+    detector = ForkDetector(use_hook=False, use_page=False, getpid=lambda: pid[0])
+    assert [0, 0] == [detector.epoch(), detector.epoch()]
+    pid[0] = 11
+    assert [1, 1] == [detector.epoch(), detector.epoch()]
+    pid[0] = 10
+    assert 2 == detector.epoch()
+
+
+@needs_page
+def test_edge_forks_epoch_by_page() -> None:
+    """A wiped page is one epoch, and is armed again at once; the process id is not asked then."""
+
+    def getpid() -> int:
+        asked.append(1)
+        return len(asked)
+
+    asked: list[int] = []
+    detector = ForkDetector(use_hook=False, getpid=getpid)
+    assert detector._page is not None
+    assert [0, 0] == [detector.epoch(), detector.epoch()]
+    detector._page[0] = 0
+    assert [1, 1] == [detector.epoch(), detector.epoch()]
+    assert 1 == len(asked)
+
+
+@needs_page
+def test_edge_forks_names_of_live_detectors() -> None:
+    """Each detector is named while it is armed, in the statistics too."""
+    assert ("process id",) == ForkDetector(use_hook=False, use_page=False).detectors
+    assert ("wipe-on-fork page",) == ForkDetector(use_hook=False).detectors
+    assert ("at-fork hook", "wipe-on-fork page") == ForkDetector().detectors
+    assert ("process id",) == Bench().fortuna.stats().fork_detectors
+
+
+def test_edge_forks_hook_is_absent_where_python_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a system without ``os.register_at_fork`` the other detectors do."""
+    monkeypatch.delattr(os, "register_at_fork")
+    assert not ForkDetector(use_page=False).hook_armed
+
+
+class FakePage(bytearray):
+    """A page whose kernel takes some advice and refuses other."""
+
+    accepted: frozenset[int] = frozenset()
+
+    def madvise(self, advice: int) -> None:
+        """Accept or refuse."""
+        if advice not in self.accepted:
+            raise OSError(errno.EINVAL, "told to refuse")
+
+
+@pytest.mark.parametrize(
+    ("accepted", "is_armed"),
+    [
+        ({MADV_WIPEONFORK}, True),
+        ({MADV_WIPEONFORK, BOGUS_ADVICE}, False),
+        ({BOGUS_ADVICE}, False),
+        (set(), False),
+    ],
+    ids=["kernel", "emulator accepts everything", "emulator accepts nonsense", "old kernel"],
+)
+def test_edge_forks_page_is_armed_only_where_it_proves_something(
+    accepted: set[int], is_armed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An emulator that takes bogus advice wipes nothing, so no page is armed there and the process id serves."""
+
+    def make_page(number: int, size: int, flags: int = 0) -> FakePage:
+        page = FakePage(size)
+        page.accepted = frozenset(accepted)
+        return page
+
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(forks.mmap, "mmap", make_page)
+    monkeypatch.setattr(forks.mmap, "MAP_PRIVATE", 2, raising=False)
+    monkeypatch.setattr(forks.mmap, "MAP_ANONYMOUS", 32, raising=False)
+    page = arm_page()
+    assert is_armed == (page is not None)
+    assert page is None or page[0] == 1
+    expected = "wipe-on-fork page" if is_armed else "process id"
+    assert (expected,) == ForkDetector(use_hook=False).detectors
+
+
+def test_edge_forks_no_page_on_other_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Advice number 18 means something else outside Linux, so it is not given there."""
+    monkeypatch.setattr(sys, "platform", "freebsd14")
+    monkeypatch.setattr(forks.mmap, "mmap", lambda *_, **__: pytest.fail("mapped"))
+    assert arm_page() is None
+
+
+@needs_page
+def test_edge_forks_page_is_private_memory() -> None:
+    """The real page reads 1 and is one page long."""
+    page = arm_page()
+    assert page is not None
+    assert (1, mmap.PAGESIZE) == (page[0], len(page))
+
+
+def test_edge_forks_silent_with_every_warning_an_error() -> None:
+    """Forking after a draw warns of nothing."""
+    done = run_script("import fortuna, os; fortuna.random_bytes(1); os.fork()", options=("-W", "error"))
+    assert [] == lines_of(done)
+
+
+def test_edge_forks_source_numbers_do_not_matter_to_a_child() -> None:
+    """The pools of the parent are not in the child: its first pull starts with empty ones."""
+    bench = Bench(sources=[ScriptedSource(size=32)], min_pool_size=16).boot()
+    bench.fortuna.add_event(200, b"parent")
+    assert any(bench.fortuna.stats().pool_lengths)
+    bench.fork()
+    bench.fortuna.random_bytes(1)
+    assert not any(bench.fortuna.stats().pool_lengths)

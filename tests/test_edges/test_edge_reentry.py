@@ -1,0 +1,362 @@
+"""Requests that interrupt other requests on the same thread, at every place where CPython may run a signal handler."""
+
+# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fortuna.errors import ClosedError, FortunaError, NotSeededError, ParameterError, SourceError
+from fortuna.forks import ForkDetector
+from fortuna.life import STALE_PULL_NS
+
+from .child_support import Child, raw_fork
+from .edge_doubles import Bench, Interrupter, ScriptedSource, interruptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fortuna._boot import Process
+
+#: One keystream call, and a claim that is filled outside the lock.
+SIZES = pytest.mark.parametrize("size", [16, 8192])
+
+
+class HandlerError(Exception):
+    """What a signal handler raises, such as a time-out."""
+
+
+def small() -> Bench:
+    """Return a seeded generator whose pulls have few places to interrupt."""
+    return Bench(sources=[ScriptedSource(size=64)], min_pool_size=16).boot()
+
+
+@pytest.fixture(scope="module")
+def armed() -> Iterator[dict[str, ForkDetector]]:
+    """Give one real detector of each kind, made once because hooks stay registered."""
+    yield {
+        "hook": ForkDetector(use_page=False, getpid=lambda: 1),
+        "page": ForkDetector(use_hook=False),
+        "process id": ForkDetector(use_hook=False, use_page=False),
+    }
+
+
+@SIZES
+def test_edge_reentry_draws_differ_at_every_place(size: int) -> None:
+    """A draw that interrupts a draw gets bytes of its own, wherever it comes in, also in the middle of a pull."""
+    bench = small()
+    blocks: list[bytes] = []
+    for interrupter in interruptions(lambda: blocks.append(bench.fortuna.random_bytes(size))):
+        bench.pass_interval()
+        with interrupter:
+            got = bench.fortuna.random_bytes(size)
+        blocks.append(got)
+    starts = [block[:16] for block in blocks]
+    assert 100 < len(starts)
+    assert len(starts) == len(set(starts))
+    assert not any(block.count(0) > size // 2 for block in blocks)
+
+
+@SIZES
+def test_edge_reentry_twice_nested(size: int) -> None:
+    """An interruption of an interruption finds the cell empty too, and all three differ."""
+    bench = small()
+    blocks: list[bytes] = []
+
+    def draw() -> None:
+        with Interrupter(13, lambda: blocks.append(bench.fortuna.random_bytes(size))):
+            got = bench.fortuna.random_bytes(size)
+        blocks.append(got)
+
+    for interrupter in interruptions(draw):
+        with interrupter:
+            got = bench.fortuna.random_bytes(size)
+        blocks.append(got)
+    starts = [block[:16] for block in blocks]
+    assert 90 < len(starts)
+    assert len(starts) == len(set(starts))
+
+
+@SIZES
+@pytest.mark.parametrize("error", [HandlerError, KeyboardInterrupt, ParameterError, NotSeededError, ClosedError])
+def test_edge_reentry_a_handler_that_raises_brings_no_state_back(size: int, error: type[BaseException]) -> None:
+    """After an exception at any place the buffer is zeros, later draws work and none repeats, whatever was raised."""
+
+    def interrupt() -> None:
+        raise error("handler")
+
+    bench = small()
+    blocks = []
+    for interrupter in interruptions(interrupt):
+        buffer = bytearray(b"\xaa" * size)
+        try:
+            with interrupter:
+                bench.fortuna.readinto(buffer)
+        except error:
+            # Interrupted before the first byte it is untouched, afterwards it is wiped: never part of an output.
+            assert buffer in (bytes(size), b"\xaa" * size)
+        else:
+            blocks.append(bytes(buffer))
+        blocks.append(bench.fortuna.random_bytes(size))
+    starts = [block[:16] for block in blocks]
+    assert 30 < len(starts)
+    assert len(starts) == len(set(starts))
+    assert bytes(16) not in starts
+    assert b"\xaa" * 16 not in starts
+
+
+@pytest.mark.parametrize("forks_of_parent", [0, 1])
+def test_edge_reentry_pulls_go_on_after_a_handler_raised(forks_of_parent: int) -> None:
+    """Wherever a handler kills a pull, pulls happen again, at the latest when its lock is stale."""
+
+    def interrupt() -> None:
+        raise HandlerError
+
+    bench = small()
+    for interrupter in interruptions(interrupt):
+        bench.pass_interval()
+        bench.forks.parent_forks += forks_of_parent
+        try:
+            with interrupter:
+                bench.fortuna.random_bytes(16)
+        except HandlerError:
+            pass
+        before = bench.source.harvests
+        bench.clock.now += STALE_PULL_NS + 1
+        bench.fortuna.random_bytes(16)
+        assert before + 1 == bench.source.harvests
+
+
+def test_edge_reentry_reseeds_interrupted_by_draws() -> None:
+    """A draw inside a reseed gets bytes of its own at every place, and the reseed takes effect."""
+    bench = small()
+    blocks: list[bytes] = []
+    for interrupter in interruptions(lambda: blocks.append(bench.fortuna.random_bytes(16))):
+        before = bench.reseeds
+        with interrupter:
+            bench.fortuna.reseed()
+        assert before + 1 == bench.reseeds
+        blocks.append(bench.fortuna.random_bytes(16))
+    assert 100 < len(blocks)
+    assert len(blocks) == len(set(blocks))
+
+
+def test_edge_reentry_draws_interrupted_by_reseeds_and_events() -> None:
+    """A handler may reseed and add events in the middle of a draw."""
+    bench = small()
+    blocks = []
+
+    def stir() -> None:
+        bench.fortuna.add_event(200, b"handler")
+        bench.fortuna.reseed()
+
+    for interrupter in interruptions(stir):
+        bench.pass_interval()
+        with interrupter:
+            got = bench.fortuna.random_bytes(16)
+        blocks.append(got)
+    assert 50 < len(blocks)
+    assert len(blocks) == len(set(blocks))
+
+
+@SIZES
+def test_edge_reentry_close_at_every_place(size: int) -> None:
+    """A close in the middle of a request leaves a wiped buffer or, at the very end, the whole output."""
+    place = 0
+    whole = 0
+    has_fired = True
+    while has_fired:
+        bench = small()
+        buffer = bytearray(b"\xaa" * size)
+        interrupter = Interrupter(place, bench.fortuna.close)
+        try:
+            with interrupter:
+                bench.fortuna.readinto(buffer)
+        except ClosedError:
+            assert buffer in (bytes(size), b"\xaa" * size)
+        else:
+            whole += 1
+            assert bytes(16) != buffer[:16]
+        has_fired = interrupter.has_fired
+        if has_fired:
+            assert not any(any(core._key) for core in bench.fortuna._life.generator._cell), place
+            with pytest.raises(ClosedError):
+                bench.fortuna.random_bytes(1)
+        place += 1
+    assert 10 < place
+    assert 1 <= whole < place // 2
+
+
+@SIZES
+@pytest.mark.parametrize(
+    ("kind", "fork"),
+    # A fork by C code runs no hook, so that cell is missing.
+    [("hook", os.fork), ("page", os.fork), ("page", raw_fork), ("process id", os.fork), ("process id", raw_fork)],
+    ids=["hook-python", "page-python", "page-raw", "pid-python", "pid-raw"],
+)
+def test_edge_reentry_fork_at_every_place(
+    size: int, kind: str, fork: Callable[[], int], armed: dict[str, ForkDetector]
+) -> None:
+    """A handler forks in the middle of a request: parent and child finish the call with different bytes.
+
+    Only behind the last look at the epoch, when the output is made and on its way to the caller, both have it: that is
+    a fork between two calls in all but name.
+    """
+    bench = Bench(sources=[ScriptedSource(size=64)], min_pool_size=16, forks=armed[kind]).boot()
+    # The scripted system would answer alike in parent and child, which the real one never does.
+    bench.system._getrandom = os.getrandom
+    parent = os.getpid()
+    pairs: list[tuple[bytes, bytes]] = []
+    later: list[bytes] = []
+    place = 0
+    while True:
+        ends: list[tuple[int, int]] = []
+
+        def split(ends: list[tuple[int, int]] = ends) -> None:
+            reader, writer = os.pipe()
+            pid = fork()
+            os.close(writer if pid else reader)
+            ends.append((pid, reader if pid else writer))
+
+        interrupter = Interrupter(place, split)
+        status = 1
+        try:
+            with interrupter:
+                got = bench.fortuna.random_bytes(size)
+            if os.getpid() != parent:
+                os.write(ends[0][1], got[:16] + bench.fortuna.random_bytes(16))
+                status = 0
+        finally:
+            if os.getpid() != parent:
+                os._exit(status)
+        if not interrupter.has_fired:
+            break
+        pid, reader = ends[0]
+        with os.fdopen(reader, "rb") as file:
+            answer = file.read()
+        assert (pid, 0) == os.waitpid(pid, 0)
+        assert 32 == len(answer)
+        pairs.append((got[:16], answer[:16]))
+        later.append(answer[16:])
+        place += 1
+    differs = [mine != theirs for mine, theirs in pairs]
+    before_the_last_look = differs.index(False) if False in differs else len(differs)
+    assert 30 < before_the_last_look
+    assert not any(differs[before_the_last_look:])
+    assert len(differs) - 4 < before_the_last_look
+    seen = [*later, *(block for pair in pairs for block in set(pair))]
+    assert len(seen) == len(set(seen))
+
+
+def test_edge_reentry_boot_at_every_place_of_the_boot(unbooted: Process) -> None:
+    """A handler that draws during the first boot, at any place of it, leaves one instance for everybody."""
+    from fortuna._boot import Process
+    from fortuna.multiprocess import ENTRY, carried
+
+    for only in ("_boot.py", "multiprocess.py", "rng.py"):
+        place = 0
+        has_fired = True
+        while has_fired:
+            carried().pop(ENTRY, None)
+            process = Process(ForkDetector(use_hook=False))
+            inner: list[Any] = []
+
+            def draw(inner: list[Any] = inner, process: Process = process) -> None:
+                inner.extend((process.default(), process.default().random_bytes(16)))
+
+            interrupter = Interrupter(place, draw, only=only)
+            with interrupter:
+                instance = process.default()
+            has_fired = interrupter.has_fired
+            assert instance is process.default()
+            assert [instance] * has_fired == inner[:1]
+            assert [instance.random_bytes(16)] != inner[1:]
+            place += 1
+        assert 1 < place, only
+
+
+def test_edge_reentry_finalizer_draws(bench: Bench) -> None:
+    """An object whose finalizer draws may die in the middle of a draw."""
+    blocks: list[bytes] = []
+
+    class Dying:
+        """Draws when it dies, in a cycle so that the collector decides when."""
+
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            blocks.append(bench.fortuna.random_bytes(16))
+
+    thresholds = gc.get_threshold()
+    gc.set_threshold(3)
+    try:
+        for _ in range(300):
+            Dying()
+            blocks.append(bench.fortuna.random_bytes(16))
+    finally:
+        gc.set_threshold(*thresholds)
+    gc.collect()
+    assert 600 == len(blocks) == len(set(blocks))
+
+
+def test_edge_reentry_second_generator_needs_the_system(bench: Bench) -> None:
+    """A draw that finds the cell empty while the system fails gives no byte, and works once it answers again."""
+    bench.fortuna._life.generator._cell.clear()
+    bench.scripted.always = OSError(5, "told to fail")
+    buffer = bytearray(b"\xaa" * 16)
+    with pytest.raises((NotSeededError, SourceError)):
+        bench.fortuna.readinto(buffer)
+    assert bytes(16) == buffer
+    bench.scripted.always = None
+    assert bytes(16) != bench.fortuna.random_bytes(16)
+
+
+def test_edge_reentry_interrupted_first_seed_is_not_taken_for_a_seed() -> None:
+    """A handler that kills the first seeding at any place leaves a generator that is keyed by enough or refuses."""
+
+    def interrupt() -> None:
+        raise HandlerError
+
+    place = 0
+    has_fired = True
+    while has_fired:
+        bench = Bench(sources=[ScriptedSource(size=64)], min_pool_size=16)
+        interrupter = Interrupter(place, interrupt)
+        try:
+            with interrupter:
+                bench.boot()
+        except HandlerError:
+            pass
+        has_fired = interrupter.has_fired
+        reads = bench.scripted.reads
+        bench.clock.now += STALE_PULL_NS + 1
+        try:
+            got = bench.fortuna.random_bytes(16)
+        except FortunaError:
+            got = b""
+        if got:
+            assert bench.source.harvests or reads < bench.scripted.reads
+            assert bytes(16) != got
+        place += 1
+    assert 20 < place
+
+
+def test_edge_reentry_leaves_no_profile_function() -> None:
+    """The interrupter of these tests takes itself away."""
+    with Interrupter(1 << 30, lambda: None):
+        pass
+    assert sys.getprofile() is None
+
+
+def test_edge_reentry_child_support_reports_a_hook_less_fork(armed: dict[str, ForkDetector]) -> None:
+    """A raw fork runs no hook, which is what the tests above rely on."""
+    detector = armed["hook"]
+    before = detector.epoch()
+    assert b"same" == Child(lambda: b"same" if detector.epoch() == before else b"other", raw_fork).answer()
+    assert b"other" == Child(lambda: b"same" if detector.epoch() == before else b"other").answer()

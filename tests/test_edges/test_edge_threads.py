@@ -1,0 +1,287 @@
+"""Threads and signal handlers that draw from one generator: no hang, no repeat, whoever closes it and when."""
+
+# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from fortuna.errors import ClosedError
+from fortuna.generators.providers.reference_aes import ReferenceAES256ICM
+
+from .edge_doubles import HANG_SECONDS, Bench, lines_of, run_script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fortuna.typing import Buffer, WritableBuffer
+
+MIB: Final = 1 << 20
+
+#: Draw for argv[1] seconds while a handler draws each millisecond; count the blocks that came twice.
+HANDLER_DRAWS: Final = """
+import signal, sys, time, fortuna
+fortuna.boot(overrides={"generator.cipher": sys.argv[2], "reseed.interval": 0.001})
+blocks = []
+
+def handler(number, frame):
+    blocks.append(fortuna.random_bytes(16))
+    blocks.append(fortuna.random_bytes(32)[:16])
+
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+end = time.monotonic() + float(sys.argv[1])
+seen, count, repeats = set(), 0, 0
+while time.monotonic() < end:
+    for _ in range(100):
+        blocks.append(fortuna.random_bytes(16))
+    blocks.append(fortuna.random_bytes(8192)[:16])
+    fresh, blocks[:] = blocks[:], []
+    count += len(fresh)
+    seen.update(fresh)
+signal.setitimer(signal.ITIMER_REAL, 0)
+seen.update(blocks)
+count += len(blocks)
+print(count > 1000, count - len(seen))
+"""
+
+
+@pytest.mark.parametrize("cipher", ["aes256-icm", "chacha20"])
+def test_edge_threads_handler_draws_for_two_seconds(cipher: str) -> None:
+    """A handler draws each millisecond while the main thread draws: no hang, no repeat."""
+    assert ["True 0"] == lines_of(run_script(HANDLER_DRAWS, "2" if cipher == "aes256-icm" else "1", cipher))
+
+
+@pytest.mark.slow
+def test_edge_threads_handler_draws_for_twenty_seconds() -> None:
+    """The same for twenty seconds."""
+    assert ["True 0"] == lines_of(run_script(HANDLER_DRAWS, "20", "aes256-icm", timeout=120))
+
+
+def test_edge_threads_handler_raises_for_a_second() -> None:
+    """A handler raises each few milliseconds, from anywhere in the product: what follows neither repeats nor hangs."""
+    body = """
+import signal, time, fortuna
+live = fortuna.boot(overrides={"reseed.interval": 0.001})
+blocks = []
+
+class Stop(Exception):
+    pass
+
+def handler(number, frame):
+    raise Stop
+
+signal.signal(signal.SIGALRM, handler)
+end = time.monotonic() + 1.0
+stops = 0
+dirty = 0
+buffer = bytearray(64)
+while time.monotonic() < end:
+    buffer[:] = b"\\xaa" * 64
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0003)
+        for _ in range(1000):
+            buffer[:] = b"\\xaa" * 64
+            live.readinto(buffer)
+            copy = bytes(buffer)
+            blocks.append(copy)
+    except Stop:
+        stops += 1
+        blocks.append(live.random_bytes(64))
+signal.setitimer(signal.ITIMER_REAL, 0)
+before = live.stats().reseeds
+time_out = time.monotonic() + 30
+while live.stats().reseeds == before and time.monotonic() < time_out:
+    live.random_bytes(1)
+print(stops > 10, len(blocks) - len(set(blocks)), bytes(64) in blocks, live.stats().reseeds > before)
+"""
+    assert ["True 0 False True"] == lines_of(run_script(body))
+
+
+def test_edge_threads_many_boot_at_once() -> None:
+    """Threads and a signal handler that all make the first call get one instance."""
+    body = """
+import os, signal, sys, threading, fortuna
+sys.setswitchinterval(1e-5)
+seen = []
+
+def handler(number, frame):
+    seen.append(fortuna.default())
+
+signal.signal(signal.SIGALRM, handler)
+barrier = threading.Barrier(8)
+
+def first_call():
+    barrier.wait()
+    seen.append(fortuna.default())
+
+threads = [threading.Thread(target=first_call) for _ in range(8)]
+signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+for thread in threads:
+    thread.start()
+seen.append(fortuna.default())
+for thread in threads:
+    thread.join()
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(len(seen) >= 9, len(set(map(id, seen))), len({one.random_bytes(16) for one in seen}) == len(seen))
+"""
+    assert ["True 1 True"] == lines_of(run_script(body))
+
+
+def run_threads(*works: Callable[[], None]) -> None:
+    """Run each of *works* in a thread of its own and wait for all."""
+    failures: list[BaseException] = []
+
+    def guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - handed on below
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(work,), daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(HANG_SECONDS)
+        assert not thread.is_alive()
+    if failures:
+        raise failures[0]
+
+
+def test_edge_threads_large_reads_side_by_side(bench: Bench) -> None:
+    """Two threads fill large buffers: all their 16-byte blocks differ, and so do those of a third that draws little."""
+    large: list[bytes] = []
+    little: list[bytes] = []
+    run_threads(
+        lambda: large.append(bench.fortuna.random_bytes(2 * MIB + 5)),
+        lambda: large.append(bench.fortuna.random_bytes(2 * MIB + 5)),
+        lambda: little.extend(bench.fortuna.random_bytes(16) for _ in range(500)),
+    )
+    blocks = [read[start : start + 16] for read in large for start in range(0, 2 * MIB, 16)] + little
+    assert 2 * 131072 + 500 == len(blocks) == len(set(blocks))
+
+
+class Meeting(ReferenceAES256ICM):
+    """A keystream generator whose calls for much output wait until a second one runs too."""
+
+    __slots__ = ()
+    barrier = threading.Barrier(2)
+
+    def _fill(self, counter: int, out: WritableBuffer) -> None:
+        if len(out) > 4096:
+            self.barrier.wait(HANG_SECONDS)
+        super()._fill(counter, out)
+
+
+def test_edge_threads_large_requests_do_not_wait_for_each_other() -> None:
+    """Two requests over 4096 bytes are filled at the same time: each one's fill meets the other's."""
+    bench = Bench(make_keystream=Meeting).boot()
+    reads: list[bytes] = []
+    run_threads(*[lambda: reads.append(bench.fortuna.random_bytes(4097))] * 2)
+    assert 2 == len({read[:16] for read in reads})
+
+
+class Stopping(ReferenceAES256ICM):
+    """A keystream generator that stops inside the next call for much output until it is let go."""
+
+    __slots__ = ()
+    inside = threading.Event()
+    go_on = threading.Event()
+    is_armed = False
+
+    def _fill(self, counter: int, out: WritableBuffer) -> None:
+        if len(out) > 4096 and Stopping.is_armed:
+            Stopping.is_armed = False
+            self.inside.set()
+            assert self.go_on.wait(HANG_SECONDS)
+        super()._fill(counter, out)
+
+
+def test_edge_threads_close_while_another_thread_draws() -> None:
+    """A close in the middle of a request wipes K, and the request gives nothing: its buffer is zeros."""
+    bench = Bench(make_keystream=Stopping).boot()
+    buffer = bytearray(b"\xaa" * 8192)
+    caught: list[ClosedError] = []
+
+    def draw() -> None:
+        with pytest.raises(ClosedError) as caught_here:
+            bench.fortuna.readinto(buffer)
+        caught.append(caught_here.value)
+
+    def close() -> None:
+        assert Stopping.inside.wait(HANG_SECONDS)
+        bench.fortuna.close()
+        assert not any(any(core._key) for core in bench.fortuna._life.generator._cell)
+        Stopping.go_on.set()
+
+    Stopping.is_armed = True
+    run_threads(draw, close)
+    assert 1 == len(caught)
+    assert bytes(8192) == buffer
+
+
+def test_edge_threads_request_that_loses_the_pull_goes_on(bench: Bench) -> None:
+    """While one request pulls, others are served from the current K, without waiting and without a second pull."""
+    inside, go_on = threading.Event(), threading.Event()
+    reads: list[Any] = []
+
+    def wait_in_harvest() -> None:
+        inside.set()
+        assert go_on.wait(HANG_SECONDS)
+
+    def lose() -> None:
+        assert inside.wait(HANG_SECONDS)
+        bench.source.before_harvest = lambda: pytest.fail("a second pull")
+        # The clock passes the interval again: even so there is one pull at a time.
+        bench.pass_interval()
+        reads.append(bench.fortuna.random_bytes(16))
+        reads.append(bench.reseeds)
+        go_on.set()
+
+    bench.source.before_harvest = wait_in_harvest
+    bench.pass_interval()
+    run_threads(lambda: reads.append(bench.fortuna.random_bytes(16)), lose)
+    assert 1 == reads[1]
+    assert 2 == bench.reseeds
+    assert reads[0] != reads[2]
+
+
+def test_edge_threads_stale_pull_lock_is_not_broken_early(bench: Bench) -> None:
+    """A pull that takes long is left alone up to the time that proves it dead; after it, pulls happen again."""
+    from fortuna.life import STALE_PULL_NS
+
+    life = bench.fortuna._life
+    lock = life._pull_lock
+    assert lock.acquire(blocking=False)
+    bench.clock.now = life._last_pull_ns + STALE_PULL_NS
+    bench.fortuna.random_bytes(1)
+    assert (lock, 1) == (life._pull_lock, bench.source.harvests)
+    bench.clock.now += 1
+    bench.fortuna.random_bytes(1)
+    assert lock is not life._pull_lock
+    assert 2 == bench.source.harvests
+
+
+def test_edge_threads_noticing_a_broken_wait_is_part_of_the_test() -> None:
+    """The helper reports what a thread raised."""
+    with pytest.raises(ZeroDivisionError):
+        run_threads(lambda: print(1 // 0))
+
+
+def test_edge_threads_events_and_draws_together(bench: Bench) -> None:
+    """Threads that add events, reseed, read statistics and draw do not lose a request or a reseed."""
+
+    def stir() -> None:
+        for number in range(200):
+            bench.fortuna.add_event(128 + number % 128, bytes((number,)))
+            bench.fortuna.reseed()
+            repr(bench.fortuna)
+            bench.fortuna.stats()
+
+    reads: list[Buffer] = []
+    run_threads(stir, stir, lambda: reads.extend(bench.fortuna.random_bytes(16) for _ in range(400)))
+    assert 400 == len(reads) == len(set(reads))
+    assert 401 == bench.reseeds
