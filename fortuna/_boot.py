@@ -17,6 +17,7 @@ from .forks import ForkDetector
 from .generators.registry import resolve
 from .parts import Parts
 from .rng import Fortuna
+from .shared import free_lock
 from .sources.os import OperatingSystem
 from .tunables_file import load_tunables
 
@@ -42,12 +43,15 @@ class SystemClock:
 class Process:
     """What is booted in this process. One instance of it exists; tests make others."""
 
-    __slots__ = ("_booted", "_locks", "forks")
+    __slots__ = ("__weakref__", "_booted", "_locks", "_received", "forks")
 
     def __init__(self, forks: ForkDetector) -> None:
         self.forks = forks
         self._booted: tuple[Tunables, Fortuna] | None = None
         self._locks: dict[int, RLock] = {}
+        # What the parent process handed on, looked up once: later the place holds what this process hands on itself.
+        self._received: Tunables | None = None
+        forks.watch(self)
 
     def default(self) -> Fortuna:
         """Return what is booted, or boot with the configured tunables; see `fortuna.default`."""
@@ -67,10 +71,17 @@ class Process:
             )
         return instance
 
+    def abandon(self) -> None:
+        """Free the boot's locks in a forked child; called by the at-fork hook."""
+        for lock in tuple(self._locks.values()):
+            free_lock(lock)
+
     def _effective(self, config: str | os.PathLike[str] | None, overrides: Overrides | None) -> Tunables:
         from .multiprocess import received_tunables
 
-        received = received_tunables() if self._booted is None else None
+        if self._booted is None:
+            self._received = received_tunables()
+        received = self._received
         if received is None:
             return load_tunables(config, overrides, environ=os.environ)
         if config is not None or overrides:

@@ -17,7 +17,7 @@ from .errors import NotSeededError, SourceError
 from .generators.base import KEY_SIZE
 from .generators.secret import Uncopyable
 from .parts import FIRST_SEED_BITS
-from .shared import SharedGenerator
+from .shared import SharedGenerator, free_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,12 +92,11 @@ class Life(Uncopyable):
     def pull_if_due(self) -> None:
         """Harvest and reseed when the interval has passed since the last pull, unless somebody is at it already."""
         now = self._parts.clock.monotonic_ns()
-        if self._pulled_after_forks == self._parts.forks.parent_forks:
-            passed = now - self._last_pull_ns
-            if passed <= self._parts.interval_ns:
-                return
-            if passed > STALE_PULL_NS and self._pull_lock.locked():
-                self._pull_lock = Lock()
+        passed = now - self._last_pull_ns
+        if passed <= self._parts.interval_ns and self._pulled_after_forks == self._parts.forks.parent_forks:
+            return
+        if passed > STALE_PULL_NS and self._pull_lock.locked():
+            self._pull_lock = Lock()
         lock = self._pull_lock
         if lock.acquire(blocking=False):
             try:
@@ -153,6 +152,11 @@ class Life(Uncopyable):
                 )
             if self.failures:
                 clock.sleep(RETRY_SECONDS)
+
+    def abandon_in_child(self) -> None:
+        """Drop K in a forked child, and free the locks of threads that it does not have."""
+        free_lock(self._pool_lock)
+        self.generator.abandon_in_child()
 
     def _mark_pulled(self, now: int) -> None:
         self._last_pull_ns = now

@@ -153,16 +153,15 @@ class Fortuna(Uncopyable):
         ------
         ParameterError
             Source out of range, or no data; nothing was added.
+        BufferError
+            *data* is not contiguous; nothing was added.
         ClosedError
             `close` was called.
         """
         number = index(source)
         if number not in APPLICATION_SOURCES:
             raise ParameterError(f"source: got {number}; applications use 128..255")
-        view = memoryview(data)
-        if not view.c_contiguous:
-            raise BufferError("data: the buffer is not contiguous; pass bytes or a contiguous view")
-        self._current_life().add_event(number, view.cast("B"))
+        self._current_life().add_event(number, data)
 
     def reseed(self) -> None:
         """Reseed now, whatever the pace: from the operating system, every source and the pools that are due.
@@ -246,7 +245,7 @@ class Fortuna(Uncopyable):
 
     def abandon(self) -> None:
         """Drop K in a forked child; called by the at-fork hook, so it takes no lock."""
-        self._life.generator.abandon()
+        self._life.abandon_in_child()
 
     def wait_for_seed(self, timeout_ns: int) -> None:
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""

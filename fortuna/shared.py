@@ -13,10 +13,11 @@ goes back only after its K was replaced. One that died on the way never does.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from threading import RLock
 
-from .core.generator import ONE_CALL_MAX, REQUEST_MAX
-from .errors import FortunaError
+from .core.generator import ONE_CALL_MAX, UNSEEDED, check_request
+from .errors import NotSeededError
 from .generators.base import KEY_SIZE, writable_view
 from .generators.secret import Uncopyable
 
@@ -26,6 +27,18 @@ if TYPE_CHECKING:
 
     from .core.generator import Generator
     from .typing import Buffer, WritableBuffer
+
+
+def free_lock(lock: RLock) -> None:
+    """Free *lock* in a forked child, unless the call that forked holds it itself and will release it.
+
+    Called by the at-fork hook. A signal handler may fork while the code it interrupted waits for another thread; in the
+    child that thread does not exist, and the wait would never end. Replacing the lock would not help whoever waits for
+    it already, so it is released in the other thread's name, by the method that `threading.Condition` uses.
+    """
+    if not lock._is_owned():  # type: ignore[attr-defined]
+        with suppress(RuntimeError):  # nobody holds it
+            lock._release_save()  # type: ignore[attr-defined]
 
 
 class SharedGenerator(Uncopyable):
@@ -68,17 +81,19 @@ class SharedGenerator(Uncopyable):
         """Fill *out*, 0..2**20 bytes, as `Generator.readinto` does; raises as it does."""
         view = writable_view(out)
         size = len(view)
+        check_request(size)
         claim = None
         with self._lock:
             generator = self._take()
-            try:
-                if ONE_CALL_MAX < size <= REQUEST_MAX:
-                    claim = generator.claim(size)
-                else:
-                    generator.readinto(view)
-            except FortunaError:
-                self._put_back(generator)  # a refusal: nothing was changed
-                raise
+            # The one refusal that needs a look at the generator. Any error after it leaves a K that was half
+            # replaced, also one that a signal handler throws in, and such a generator does not go back.
+            if not generator.is_seeded:
+                self._put_back(generator)
+                raise NotSeededError(UNSEEDED)
+            if size > ONE_CALL_MAX:
+                claim = generator.claim(size)
+            else:
+                generator.readinto(view)
             self._put_back(generator)
             self.requests += 1
             self.bytes_given += size
@@ -102,6 +117,11 @@ class SharedGenerator(Uncopyable):
         """Forget K without asking for the lock, which nobody may ever release in a forked child."""
         for generator in self._cell:
             generator.wipe()
+
+    def abandon_in_child(self) -> None:
+        """Forget K, and free the lock of threads that a forked child does not have."""
+        free_lock(self._lock)
+        self.abandon()
 
     def _take(self) -> Generator:
         try:

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
     from .typing import Value
 
+#: Characters of a refused value that a message shows, and bits from which on an integer is not written out: Python
+#: refuses to convert very long ones.
+SHOWN_MAX: Final = 60
+LONG_BITS: Final = 190
+
 #: What the origin of a value says when nobody set it.
 DEFAULT_ORIGIN: Final = "default"
 
@@ -105,8 +110,10 @@ def describe(value: object) -> str:
     """Return *value* as TOML would write it, cut to a length that a message bears."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, int) and value.bit_length() > LONG_BITS:
+        return f"an integer of {value.bit_length()} bits"
     text = f'"{value}"' if isinstance(value, str) else str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX - 3]}..."
 
 
 TUNABLES: Final = {

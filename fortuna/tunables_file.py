@@ -24,6 +24,8 @@ ENVIRONMENT_VARIABLE: Final = "FORTUNA_CONFIG"
 SYSTEM_FILE: Final = "/etc/fortuna.toml"
 #: Far above any real file; whoever names a larger one has named the wrong file.
 SIZE_MAX: Final = 1 << 20
+#: The tables that tunables stand in.
+TABLES: Final = frozenset(key.partition(".")[0] for key in TUNABLES)
 
 
 def load_tunables(
@@ -102,13 +104,18 @@ def read_file(path: str, is_named_explicitly: bool) -> str:
     # O_NONBLOCK: opening a FIFO must not wait for its writer.
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            status = os.fstat(file.fileno())
+        descriptor = os.open(path, flags)
+        try:
+            status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise TunableError(f"{path}: not a regular file; tunables are read from a TOML file")
             if hasattr(os, "geteuid"):
                 check_owner(path, status, is_named_explicitly)
-            content = file.read(SIZE_MAX + 1)
+            content = b""
+            while len(content) <= SIZE_MAX and (piece := os.read(descriptor, SIZE_MAX)):
+                content += piece
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise TunableError(f"{path}: cannot be read: {error.strerror}; mend it or name another file") from error
     if len(content) > SIZE_MAX:
@@ -141,23 +148,35 @@ def parse(path: str, text: str, lines: dict[tuple[str, ...], int]) -> dict[str, 
         return tomli.loads(text)
     except tomli.TOMLDecodeError as error:
         message, _, position = str(error).partition(" (at line ")
-        number = position.partition(",")[0]
-        if not number.isdigit():
-            raise TunableError(f"{path}:{len(text.splitlines())}: {error}") from error
-        name, _, word = text.splitlines()[int(number) - 1].partition("=")
-        word = word.partition("#")[0].strip()
-        if word.replace("-", "").replace("_", "").isalnum() and not word[0].isdigit():
-            key = next((".".join(k) for k, line in lines.items() if line == int(number)), name.strip())
-            raise TunableError(
-                f'{path}:{number}: {key}: got {word} without quotes; quote it: {name.strip()} = "{word}"'
-            ) from error
-        raise TunableError(f"{path}:{number}: {message} (column {position.partition('column ')[2]}") from error
+        number, _, column = position.rstrip(")").partition(", column ")
+        if not number:
+            number, message = str(text.count("\n") + 1), str(error)
+        key = next((".".join(name) for name, line in lines.items() if line == int(number)), "")
+        advice = advise(key, text.split("\n")[int(number) - 1])
+        where = f" at column {column}" if column else ""
+        raise TunableError(f"{path}:{number}: {key + ': ' if key else ''}{advice or message + where}") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, a value nested hundreds deep
+        raise TunableError(f"{path}: no tunable has such a value: {error}") from error
+
+
+def advise(key: str, line: str) -> str:
+    """Return what to do about a syntax error on *line* where it is a bare word in place of *key*'s value."""
+    name, _, rest = line.partition("=")
+    word = rest.partition("#")[0].strip()
+    if key not in TUNABLES or not word.replace("-", "").replace("_", "").isalnum():
+        return ""
+    default = TUNABLES[key].default
+    if isinstance(default, bool):
+        return f"got {word}; allowed is true or false, in lower case"
+    if isinstance(default, str):
+        return f'got {word} without quotes; quote it: {name.strip()} = "{word}"'
+    return f"got {word}; allowed is {TUNABLES[key].allowed}"
 
 
 def flatten(tables: dict[str, Any], path: str, lines: dict[tuple[str, ...], int]) -> Iterator[tuple[str, object]]:
     """Yield dotted names and values; a table that no tunable has, or a value in its place, is refused."""
     for table, body in tables.items():
-        if not isinstance(body, dict):
+        if not isinstance(body, dict) or table not in TABLES:
             check(table, body, f"{path}:{line_of(table, lines)}")
         else:
             for key, value in body.items():
@@ -169,10 +188,9 @@ def check(key: str, value: object, origin: str) -> Value:
     if key not in TUNABLES:
         from difflib import get_close_matches  # here, because only a mistake needs it
 
-        tables = sorted({name.partition(".")[0] for name in TUNABLES})
-        if key in tables:
+        if key in TABLES:
             raise TunableError(f"{origin}: {key}: got {describe(value)}; it is a table: write [{key}]")
-        near = get_close_matches(key, TUNABLES, n=1, cutoff=0.0)[0]
+        near = get_close_matches(str(key), [*TUNABLES, *TABLES], n=1, cutoff=0.0)[0]
         raise TunableError(f"{origin}: {key}: no such tunable; the nearest is {near}")
     try:
         return TUNABLES[key].check(value)
@@ -189,20 +207,45 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     found: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
     open_string = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         starts_inside = bool(open_string)
-        for quotes in ('"""', "'''"):
-            if open_string in ("", quotes) and line.count(quotes) % 2:
-                open_string = "" if open_string else quotes
+        statement, open_string = strip_line(line, open_string)
         if starts_inside:
             continue
-        statement = line.strip()
         if statement.startswith("["):
             table = split_key(statement.lstrip("[").partition("]")[0])
             found.setdefault(table, number)
-        elif "=" in statement and not statement.startswith("#"):
+        elif "=" in statement:
             found.setdefault(table + split_key(statement.partition("=")[0]), number)
     return found
+
+
+def strip_line(line: str, open_string: str) -> tuple[str, str]:
+    """Return *line* without its comment, and the quotes of the string that is still open at its end.
+
+    *open_string* is what was open before it: three quotes of one kind, or nothing.
+    """
+    place = 0
+    while place < len(line):
+        if open_string:
+            # Within a string of double quotes, a backslash hides what follows it.
+            if line[place] == "\\" and open_string[0] == '"':
+                place += 2
+                continue
+            if line.startswith(open_string, place):
+                place += len(open_string)
+                open_string = ""
+                continue
+        elif line[place] == "#":
+            line = line[:place]
+        elif line[place] in "\"'":
+            triple = line[place] * 3
+            open_string = triple if line.startswith(triple, place) else line[place]
+            place += len(open_string)
+            continue
+        place += 1
+    # A string of single quotes ends with its line, if only as a syntax error.
+    return line.strip(), open_string if len(open_string) == len('"""') else ""
 
 
 def split_key(key: str) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ class Clock(Protocol):
 
     def monotonic_ns(self) -> int:
         """Return the time in nanoseconds."""
+        ...
 
     def sleep(self, seconds: float) -> None:
         """Wait; used only while a boot waits for its first seed."""

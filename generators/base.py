@@ -81,12 +81,10 @@ class KeystreamGenerator(Uncopyable, ABC):
         BufferError
             *key* is not contiguous; the old key stays.
         """
-        view = memoryview(key)
-        if view.nbytes != KEY_SIZE:
-            raise ParameterError(f"key: got {view.nbytes} bytes, need exactly {KEY_SIZE} bytes")
-        if not view.c_contiguous:
-            raise BufferError("key: the buffer is not contiguous; pass bytes or a contiguous view")
-        self._rekey(key if isinstance(key, bytes | bytearray) else view.cast("B"))
+        view = byte_view(key)
+        if len(view) != KEY_SIZE:
+            raise ParameterError(f"key: got {len(view)} bytes, need exactly {KEY_SIZE} bytes")
+        self._rekey(key if isinstance(key, bytes | bytearray) else view)
         self._is_keyed = True
 
     def keystream_into(self, counter: SupportsIndex, out: WritableBuffer) -> int:
@@ -143,11 +141,18 @@ class KeystreamGenerator(Uncopyable, ABC):
         """Overwrite the key."""
 
 
+def byte_view(buffer: Buffer) -> memoryview:
+    """Return *buffer* as a view of single bytes, or raise ``BufferError`` where it is not contiguous."""
+    view = memoryview(buffer)
+    if not view.c_contiguous:
+        raise BufferError("buffer: it is not contiguous; pass bytes or a contiguous view")
+    if view.format == "B" and view.ndim == 1:
+        return view
+    return view.cast("B") if view.nbytes else memoryview(b"")  # an empty view of several dimensions has no cast
+
+
 def writable_view(buffer: WritableBuffer) -> memoryview:
     """Return *buffer* as a view of writable single bytes, or raise ``BufferError`` saying which property is wrong."""
-    view = memoryview(buffer)
-    if view.readonly:
+    if memoryview(buffer).readonly:
         raise BufferError("buffer: it is read-only; pass a bytearray or another writable buffer")
-    if not view.c_contiguous:
-        raise BufferError("buffer: it is not contiguous; pass a contiguous buffer")
-    return view if view.format == "B" and view.ndim == 1 else view.cast("B")
+    return byte_view(buffer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class Environment:
         Descriptor that bytes go to; nothing is buffered on the way.
     is_terminal : bool
         Whether *stdout* is one.
-    stderr : text stream
+    stderr : text stream or None
         Where complaints go.
     variables : mapping
         The environment variables.
@@ -28,7 +29,7 @@ class Environment:
 
     __slots__ = ("is_terminal", "stderr", "stdout", "variables")
 
-    def __init__(self, *, stdout: int, is_terminal: bool, stderr: TextIO, variables: Mapping[str, str]) -> None:
+    def __init__(self, *, stdout: int, is_terminal: bool, stderr: TextIO | None, variables: Mapping[str, str]) -> None:
         self.stdout = stdout
         self.is_terminal = is_terminal
         self.stderr = stderr
@@ -40,5 +41,9 @@ class Environment:
         return cls(stdout=1, is_terminal=os.isatty(1), stderr=sys.stderr, variables=os.environ)
 
     def complain(self, message: str) -> None:
-        """Write one line to *stderr*, with the command's name."""
-        self.stderr.write(f"fortuna-dump: {message}\n")
+        """Write one line to *stderr*, with the command's name, if anybody can hear it."""
+        # A closed standard error is None to Python, and a full one raises; the exit code still tells.
+        if self.stderr is not None:
+            with suppress(OSError, ValueError):
+                self.stderr.write(f"fortuna-dump: {message}\n")
+                self.stderr.flush()

@@ -16,11 +16,13 @@ from .status import OutputError, Status, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Final
 
     from ..rng import Fortuna
     from ..tunables import Tunables
+    from ..typing import Buffer
+    from .formats import Format
 
 #: Bytes drawn and written at a time: the longest single request.
 PIECE: Final = 1 << 20
@@ -42,13 +44,14 @@ def run(arguments: Sequence[str], environment: Environment) -> Status:
         return Status.FAILURE  # only where SIGPIPE does not exist or is ignored; nobody reads, so nothing is said
     except KeyboardInterrupt:
         return Status.INTERRUPTED
-    except Exception as error:
-        if "--debug" in arguments:
-            raise
-        status = status_of(error)
+    except Exception as error:  # noqa: BLE001  # the one place where everything becomes an exit code
         known = isinstance(error, FortunaError | UsageError | OutputError)
         environment.complain(str(error) if known else f"internal error: {error!r}; --debug shows where")
-        return status
+        if "--debug" in arguments:
+            from traceback import format_exc  # here, because only a developer asks for it
+
+            environment.complain(format_exc())
+        return status_of(error)
 
 
 def status_of(error: Exception) -> Status:
@@ -93,11 +96,14 @@ def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
     from .._boot import build, process
 
     with build(effective_tunables(options, environment), process.forks) as fortuna:
-        if options.output is None:
-            pour(fortuna, stdout, options)
-        else:
-            with create_file(options.output, force=options.force) as file:
-                pour(fortuna, file, options)
+        output = pieces(fortuna, options.size, form)
+        # Drawn before a file is created, so that a refusal leaves none behind.
+        first = next(output)
+        sink = stdout if options.output is None else create_file(options.output, force=options.force)
+        with sink:
+            sink.write(first)
+            for piece in output:
+                sink.write(piece)
 
 
 def effective_tunables(options: Namespace, environment: Environment) -> Tunables:
@@ -113,20 +119,16 @@ def effective_tunables(options: Namespace, environment: Environment) -> Tunables
     )
 
 
-def pour(fortuna: Fortuna, sink: Sink, options: Namespace) -> None:
-    """Write ``-n`` bytes in ``-f`` format to *sink*, one piece after the other."""
-    form = FORMATS[options.format]
-    left: int | None = options.size
-    piece = PIECE - PIECE % form.unit
-    if left is not None:
-        piece = min(piece, left)
-    with memoryview(bytearray(piece)) as buffer:
+def pieces(fortuna: Fortuna, size: int | None, form: Format) -> Iterator[Buffer]:
+    """Yield *size* random bytes, or without end, as *form* shows them; a piece is valid until the next is asked for."""
+    longest = PIECE - PIECE % form.unit
+    left = size
+    with memoryview(bytearray(longest if size is None else min(longest, size))) as buffer:
         while left is None or left > 0:
-            view = buffer if left is None or left >= piece else buffer[:left]
+            view = buffer if left is None else buffer[:left]
             fortuna.readinto(view)
-            sink.write(form.encode(view))
+            yield form.encode(view)
             if left is not None:
                 left -= len(view)
-        buffer[:] = bytes(piece)
-    if form.is_text:
-        sink.write(b"\n")
+        buffer[:] = bytes(len(buffer))
+    yield b"\n" if form.is_text else b""

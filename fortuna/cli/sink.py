@@ -86,37 +86,43 @@ class Sink:
 
 
 def create_file(path: str, *, force: bool) -> Sink:
-    """Create *path* with mode 0600, or open it where it is a pipe or a character device.
+    """Create *path* with mode 0600, or open it where it is a FIFO or a character device.
 
-    An existing file is overwritten with *force* only. Its mode is then set to 0600 as well, since what will be in it is
-    secret.
+    Writing destroys nothing there. An existing file is overwritten with *force* only. Its mode is then set to 0600 as
+    well, since what will be in it is secret.
 
     Raises
     ------
     UsageError
-        The file exists and *force* is off.
+        The file exists and *force* is off, or it is a folder.
     OutputError
         It cannot be opened.
     """
     flags = os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
     try:
-        if force or is_stream(path):
-            descriptor = os.open(path, flags | os.O_CREAT | os.O_TRUNC, 0o600)
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                os.fchmod(descriptor, 0o600)
-        else:
-            descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError as error:
-        raise UsageError(f"-o {path}: the file exists; --force overwrites it") from error
+        descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        descriptor = open_existing(path, flags, force=force)
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror}; nothing was written") from error
     return Sink(descriptor, path, owns=True)
 
 
-def is_stream(path: str) -> bool:
-    """Tell whether *path* is a character device or a FIFO, in which writing destroys nothing."""
+def open_existing(path: str, flags: int, *, force: bool) -> int:
+    """Open what *path* names already; what it is, is asked of the opened descriptor."""
     try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
+        descriptor = os.open(path, flags)
+    except IsADirectoryError as error:
+        raise UsageError(f"-o {path}: it is a folder; name a file in it") from error
+    except OSError as error:
+        raise OutputError(f"{path}: {error.strerror}; nothing was written") from error
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISFIFO(mode):
+        return descriptor
+    if not force:
+        os.close(descriptor)
+        raise UsageError(f"-o {path}: the file exists; --force overwrites it")
+    if stat.S_ISREG(mode):
+        os.fchmod(descriptor, 0o600)
+        os.ftruncate(descriptor, 0)
+    return descriptor

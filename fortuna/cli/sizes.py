@@ -13,6 +13,9 @@ for _power, _letter in enumerate("KMGTPE", 1):
         SUFFIXES[_name] = SUFFIXES[f"{_name}iB"] = 1024**_power
         SUFFIXES[f"{_name}B"] = 1000**_power
 
+#: More than any size has, and fewer than Python takes amiss.
+DIGITS_MAX: Final = 40
+
 ALLOWED: Final = (
     "a number of bytes such as 32, 64k, 1.5G or 16GiB (K, M, G, T, P, E are powers of 1024, "
     "KB, MB, ... powers of 1000), or inf"
@@ -35,8 +38,8 @@ def parse_size(text: str) -> int | None:
     whole, _, fraction = number.partition(".")
     digits = whole + fraction
     factor = SUFFIXES.get(text[len(number) :])
-    if factor is None or not digits.isascii() or not digits.isdigit():
-        raise ValueError(f"got {text!r}; allowed is {ALLOWED}")
+    if factor is None or not digits.isascii() or not digits.isdigit() or len(digits) > DIGITS_MAX:
+        raise ValueError(f"got {text[:DIGITS_MAX]!r}; allowed is {ALLOWED}")
     scale: int = 10 ** len(fraction)
     size, rest = divmod(int(digits) * factor, scale)
     if rest:

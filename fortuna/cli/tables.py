@@ -35,7 +35,7 @@ def list_tunables(tunables: Tunables) -> str:
     for key in tunables:
         value = tunables[key]
         shown = f"[{', '.join(describe(item) for item in value)}]" if isinstance(value, tuple) else describe(value)
-        rows.append((f"{key} = {shown}", f"# {tunables.origin(key)}"))
+        rows.append((f"{key} = {shown}", f"# {ascii(tunables.origin(key))[1:-1]}"))
     return columns(rows)
 
 

@@ -6,7 +6,10 @@ methods it calls, be it the plain one of `fortuna.core.generator` or one that th
 
 from __future__ import annotations
 
+from operator import index
+
 from ..errors import ParameterError
+from ..generators.base import byte_view
 from ..generators.secret import Secret, Uncopyable
 from .generator import REQUEST_MAX
 from .pool import Pool
@@ -16,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, Protocol
 
-    from ..typing import Buffer, WritableBuffer
+    from ..typing import Buffer, Size, WritableBuffer
     from .constructions import Construction
 
     class Seedable(Protocol):
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 
 
 SOURCE_MAX: Final = 255
+BITS_PER_BYTE: Final = 8.0
+#: What a SHA-256 digest can bear, in bits.
+HASH_BITS: Final = 256.0
 
 
 class Accumulator(Uncopyable):
@@ -106,20 +112,23 @@ class Accumulator(Uncopyable):
         timestamp : int
             Any integer, used modulo 2**32 by the construction ``freebsd``.
         min_entropy : float
-            Bits of min-entropy credited for each byte of *data*.
+            Bits of min-entropy credited for each byte of *data*, 0.0..8.0.
 
         Raises
         ------
         ParameterError
-            Source, pool or data out of range; nothing was added.
+            Source, pool, data or credit out of range; nothing was added.
         """
         if not 0 <= source <= SOURCE_MAX:
             raise ParameterError(f"source: got {source}; allowed is 0..{SOURCE_MAX}")
         if pool is not None and not 0 <= pool < POOL_COUNT:
             raise ParameterError(f"pool: got {pool}; allowed is 0..{POOL_COUNT - 1}")
-        events = self._construction.encode(source, timestamp, data)
-        # No byte can carry more than its share once long data has been hashed down to one event.
-        bits = min(min_entropy * len(data) / len(events), 8.0 * len(events[0]))
+        if not 0.0 <= min_entropy <= BITS_PER_BYTE:
+            raise ParameterError(f"min_entropy: got {min_entropy}; allowed is 0.0..8.0 bits a byte")
+        view = byte_view(data)
+        events = self._construction.encode(source, timestamp, view)
+        # Long data may have been hashed down to one event, which then bears no more than the hash does.
+        bits = min(min_entropy * len(view) / len(events), HASH_BITS)
         target = self._next_pool.get(source, 0) if pool is None else pool
         for event in events:
             self._pools[target].add(event, bits)
@@ -148,18 +157,23 @@ class Accumulator(Uncopyable):
         self.generator.reseed(seed)
         seed.wipe()
 
-    def random_data(self, n: int, now_ns: int) -> bytes:
+    def random_data(self, n: Size, now_ns: int) -> bytes:
         """RandomData (Cryptography Engineering 9.5.5): reseed when due, then return *n* bytes.
 
         Raises
         ------
+        ParameterError
+            *n* is negative; nothing changed.
         NotSeededError
             No reseed has happened yet.
         """
+        size = index(n)
+        if size < 0:
+            raise ParameterError(f"n: got {size} bytes; allowed is 0 or more")
+        out = bytearray(size)
         self.reseed_if_due(now_ns)
-        out = bytearray(n)
         with memoryview(out) as view:
-            for start in range(0, n, REQUEST_MAX):
+            for start in range(0, size, REQUEST_MAX):
                 self.generator.readinto(view[start : start + REQUEST_MAX])
         return bytes(out)
 

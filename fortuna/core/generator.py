@@ -27,27 +27,49 @@ REQUEST_MAX: Final = 1 << 20
 ONE_CALL_MAX: Final = 4096
 
 
+#: What a generator with C = 0 answers.
+UNSEEDED: Final = "generator: not seeded yet (C = 0); reseed it first"
+
+
+def check_request(n: int) -> None:
+    """Refuse a request of more than 2**20 bytes."""
+    if n > REQUEST_MAX:
+        raise RequestTooLargeError(f"request: got {n} bytes; one request gives at most {REQUEST_MAX} bytes; split it")
+
+
 class Claim(Uncopyable):
     """A stretch of keystream that one request owns: a generator keyed with the K of then, and the C it starts at.
 
     The live K has moved on already, so the stretch can be filled in without holding any lock. While a claim lives it
     determines the key that followed it.
+
+    Attributes
+    ----------
+    size : int
+        Bytes claimed.
     """
 
-    __slots__ = ("_counter", "_idle", "_keystream")
+    __slots__ = ("_counter", "_idle", "_keystream", "size")
 
-    def __init__(self, keystream: KeystreamGenerator, counter: int, idle: list[KeystreamGenerator]) -> None:
+    def __init__(self, keystream: KeystreamGenerator, counter: int, size: int, idle: list[KeystreamGenerator]) -> None:
+        self.size = size
         self._keystream: KeystreamGenerator | None = keystream
         self._counter = counter
         self._idle = idle
 
     def fill(self, out: WritableBuffer) -> None:
-        """Write the claimed bytes over *out*, once, and wipe the key, whatever happens."""
+        """Write the claimed bytes over *out*, once, and wipe the key, whatever happens.
+
+        A buffer of another size is refused: a longer one would be given the next key as well.
+        """
+        view = writable_view(out)
+        if len(view) != self.size:
+            raise ParameterError(f"claim: got a buffer of {len(view)} bytes, the claim is for {self.size} bytes")
         keystream, self._keystream = self._keystream, None
         if keystream is None:
             raise ParameterError("claim: it was filled before; each gives its bytes once")
         try:
-            keystream.keystream_into(self._counter, out)
+            keystream.keystream_into(self._counter, view)
         finally:
             keystream.wipe()
         self._idle.append(keystream)
@@ -126,7 +148,7 @@ class Generator(Uncopyable):
         size = index(n)
         if size < 0:
             raise ParameterError(f"n: got {size} bytes; allowed is 0..{REQUEST_MAX} bytes")
-        self._check(size)
+        check_request(size)
         out = bytearray(size)
         self.readinto(out)
         return bytes(out)
@@ -153,7 +175,8 @@ class Generator(Uncopyable):
         """
         view = writable_view(out)
         size = len(view)
-        self._check(size)
+        check_request(size)
+        self._require_seed()
         if size > ONE_CALL_MAX:
             self.claim(size).fill(view)
         elif size:
@@ -173,7 +196,10 @@ class Generator(Uncopyable):
 
         The keystream is seekable, so the next key can be computed before the output is. The bytes are the same.
         """
-        self._check(n)
+        if n < 1:
+            raise ParameterError(f"claim: got {n} bytes; allowed is 1..{REQUEST_MAX} bytes")
+        check_request(n)
+        self._require_seed()
         keystream, start = self._keystream, self._counter
         after_output = (start - (-n // keystream.block_size)) & COUNTER_MAX
         next_key = Secret(KEY_SIZE)
@@ -181,7 +207,7 @@ class Generator(Uncopyable):
         self._keystream = self._idle.pop() if self._idle else self._make_keystream()
         self._set_key(next_key)
         next_key.wipe()
-        return Claim(keystream, start, self._idle)
+        return Claim(keystream, start, n, self._idle)
 
     def wipe(self) -> None:
         """Forget K and C: the generator is unseeded afterwards."""
@@ -194,13 +220,9 @@ class Generator(Uncopyable):
         self._key[:] = key
         self._keystream.set_key(self._key)
 
-    def _check(self, n: int) -> None:
-        if n > REQUEST_MAX:
-            raise RequestTooLargeError(
-                f"request: got {n} bytes; one request gives at most {REQUEST_MAX} bytes; split it"
-            )
+    def _require_seed(self) -> None:
         if not self._counter:
-            raise NotSeededError("generator: not seeded yet (C = 0); reseed it first")
+            raise NotSeededError(UNSEEDED)
 
     def __repr__(self) -> str:
         seeded = "seeded" if self.is_seeded else "not seeded"
