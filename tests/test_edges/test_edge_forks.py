@@ -369,11 +369,11 @@ def test_edge_forks_hook_drops_the_key_at_once(bench: Bench) -> None:
 
 def test_edge_forks_hook_keeps_nothing_alive() -> None:
     """The detector, which lives as long as the process, does not keep generators alive."""
-    bench = Bench().boot()
-    detector = bench.forks
-    assert 1 == len(list(detector._inheritors))
-    bench.fortuna.child()
-    del bench
+    detector = ForkDetector(use_hook=False, use_page=False)
+    bench = Bench(forks=detector).boot()
+    child = bench.fortuna.child()
+    assert 2 == len(list(detector._inheritors))
+    del bench, child
     gc.collect()
     detector._in_child()
     assert 0 == len(list(detector._inheritors))

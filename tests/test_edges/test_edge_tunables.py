@@ -1,0 +1,288 @@
+"""Values of tunables: types, ranges at -1/0/+1, origins, and that nothing set once can be changed."""
+
+# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
+
+from __future__ import annotations
+
+import copy
+import datetime
+import math
+import pickle
+from typing import Any, Final
+
+import pytest
+
+from fortuna.errors import FortunaError, TunableError
+from fortuna.tunables import TUNABLES, Tunables, describe
+from fortuna.tunables_file import load_tunables
+
+MIN, MAX = -math.inf, math.inf
+EPSILON: Final = 1e-9
+
+
+def load(key: str, value: object) -> Any:
+    """Return the effective value of *key* when an override asks for *value*."""
+    return load_tunables(None, {key: value}, environ={}, system_file="/nonexistent/fortuna.toml")[key]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("reseed.min_pool_size", 16),
+        ("reseed.min_pool_size", 17),
+        ("reseed.min_pool_size", 64),
+        ("reseed.min_pool_size", 1048575),
+        ("reseed.min_pool_size", 1048576),
+        ("reseed.interval", 0.0),
+        ("reseed.interval", EPSILON),
+        ("reseed.interval", 3600.0 - EPSILON),
+        ("reseed.interval", 3600.0),
+        ("boot.timeout", 0.0),
+        ("boot.timeout", EPSILON),
+        ("boot.timeout", 3600.0),
+        ("boot.pretend_unseeded", True),
+        ("boot.pretend_unseeded", False),
+        ("entropy.sources", ("os",)),
+        *(("generator.cipher", name) for name in ("aes256-icm", "chacha20")),
+        *(("generator.provider", name) for name in ("auto", "pycryptodome", "reference")),
+        *(("generator.construction", name) for name in ("fsk2010", "fsk2003", "freebsd")),
+    ],
+)
+def test_edge_tunables_allowed(key: str, value: object) -> None:
+    """Each end of each range and each name is taken as it stands, in the type of the default."""
+    loaded = load(key, value)
+    assert value == loaded
+    assert type(TUNABLES[key].default) is type(loaded)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("reseed.min_pool_size", 15),
+        ("reseed.min_pool_size", 1048577),
+        ("reseed.min_pool_size", 0),
+        ("reseed.min_pool_size", -64),
+        ("reseed.min_pool_size", 2**31),
+        ("reseed.min_pool_size", 64.0),
+        ("reseed.min_pool_size", True),
+        ("reseed.min_pool_size", "64"),
+        ("reseed.min_pool_size", None),
+        ("reseed.interval", -EPSILON),
+        ("reseed.interval", 3600.0 + EPSILON),
+        ("reseed.interval", 3601),
+        ("reseed.interval", -1),
+        ("reseed.interval", 10**400),
+        ("reseed.interval", math.nan),
+        ("reseed.interval", math.inf),
+        ("reseed.interval", -math.inf),
+        ("reseed.interval", "100"),
+        ("reseed.interval", True),
+        ("reseed.interval", False),
+        ("reseed.interval", [0.1]),
+        ("reseed.interval", datetime.date(1979, 5, 27)),
+        ("boot.timeout", -EPSILON),
+        ("boot.timeout", 3600.0 + EPSILON),
+        ("boot.timeout", math.nan),
+        ("boot.pretend_unseeded", 0),
+        ("boot.pretend_unseeded", 1),
+        ("boot.pretend_unseeded", "true"),
+        ("boot.pretend_unseeded", None),
+        ("entropy.sources", []),
+        ("entropy.sources", ()),
+        ("entropy.sources", "os"),
+        ("entropy.sources", ["os", "os"]),
+        ("entropy.sources", ["os", "OS"]),
+        ("entropy.sources", [1]),
+        ("entropy.sources", [["os"]]),
+        ("entropy.sources", [{}]),
+        ("entropy.sources", {"os": 1}),
+        ("generator.cipher", "AES256-ICM"),
+        ("generator.cipher", ""),
+        ("generator.cipher", "aes256-icm "),
+        ("generator.cipher", b"chacha20"),
+        ("generator.cipher", ["chacha20"]),
+        ("generator.cipher", 20),
+        ("generator.cipher", None),
+        ("generator.provider", "none"),
+        ("generator.construction", "fsk2015"),
+    ],
+)
+def test_edge_tunables_refused(key: str, value: object) -> None:
+    """Whatever is not in range or not of the type is refused, and the message says what was got and is allowed."""
+    with pytest.raises(TunableError) as caught:
+        load(key, value)
+    message = str(caught.value)
+    assert message.startswith(f"overrides: {key}: got ")
+    assert "; allowed is " in message
+    assert TUNABLES[key].allowed in message
+
+
+@pytest.mark.parametrize("key", ["reseed.interval", "boot.timeout"])
+def test_edge_tunables_an_integer_may_stand_for_a_float(key: str) -> None:
+    """An integer is taken for a float and becomes one."""
+    loaded = load(key, 5)
+    assert (5.0, float) == (loaded, type(loaded))
+
+
+def test_edge_tunables_every_one_has_tests_of_its_ends() -> None:
+    """A new tunable fails here until its range is tested above."""
+    assert {
+        "generator.cipher",
+        "generator.provider",
+        "generator.construction",
+        "reseed.min_pool_size",
+        "reseed.interval",
+        "entropy.sources",
+        "boot.timeout",
+        "boot.pretend_unseeded",
+    } == set(TUNABLES)
+
+
+def test_edge_tunables_defaults_are_allowed_and_complete() -> None:
+    """The built-in defaults pass their own checks, and say what they mean."""
+    tunables = load_tunables(None, None, environ={}, system_file="/nonexistent/fortuna.toml")
+    assert list(TUNABLES) == list(tunables)
+    for key, tunable in TUNABLES.items():
+        assert tunable.default == tunables[key] == tunable.check(tunable.default)
+        assert "default" == tunables.origin(key)
+        assert tunable.meaning.endswith(".")
+
+
+def test_edge_tunables_allowed_in_words() -> None:
+    """What a message says is allowed, for each kind of tunable."""
+    assert {
+        "generator.cipher": '"aes256-icm", "chacha20"',
+        "reseed.min_pool_size": "an integer in 16..1048576 bytes",
+        "reseed.interval": "a number in 0..3600 seconds",
+        "entropy.sources": 'a list of one or more of "os"',
+        "boot.pretend_unseeded": "true or false",
+    } == {
+        key: TUNABLES[key].allowed
+        for key in (
+            "generator.cipher",
+            "reseed.min_pool_size",
+            "reseed.interval",
+            "entropy.sources",
+            "boot.pretend_unseeded",
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (False, "false"),
+        ("a", '"a"'),
+        (1, "1"),
+        (0.5, "0.5"),
+        ("x" * 58, '"' + "x" * 58 + '"'),
+        ("x" * 59, '"' + "x" * 56 + "..."),
+    ],
+)
+def test_edge_tunables_values_in_messages(value: object, text: str) -> None:
+    """A value is written as TOML would, and cut at 60 characters."""
+    assert text == describe(value)
+    assert len(describe(value)) <= 60
+
+
+def test_edge_tunables_a_huge_integer_is_refused_like_any_other() -> None:
+    """An integer with more digits than Python converts is a `TunableError` too."""
+    for value in (10**5000, -(10**5000)):
+        with pytest.raises(TunableError, match="reseed.min_pool_size"):
+            load("reseed.min_pool_size", value)
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [
+        ("generator.cypher", "generator.cipher"),
+        ("generator.ciphers", "generator.cipher"),
+        ("reseed.intervall", "reseed.interval"),
+        ("reseed.minpoolsize", "reseed.min_pool_size"),
+        ("entropy.source", "entropy.sources"),
+        ("boot.time_out", "boot.timeout"),
+        ("cipher", "generator.cipher"),
+        ("Generator.Cipher", "generator.cipher"),
+    ],
+)
+def test_edge_tunables_a_misspelt_key_names_the_nearest(key: str, near: str) -> None:
+    """An unknown key is refused with the right one beside it."""
+    with pytest.raises(TunableError, match=f"overrides: {key}: no such tunable; the nearest is {near}$"):
+        load(key, 1)
+
+
+@pytest.mark.parametrize("key", ["", ".", "x", "generator.", "generator.cipher.x", "\n", "generator.kernel"])
+def test_edge_tunables_nonsense_keys(key: str) -> None:
+    """Any other text is refused as well, those of tunables still to come included."""
+    with pytest.raises(TunableError, match="no such tunable"):
+        load(key, 1)
+
+
+def test_edge_tunables_a_table_is_no_tunable() -> None:
+    """A value in the place of a table says how a table is written."""
+    with pytest.raises(TunableError, match=r"overrides: reseed: got 3; it is a table: write \[reseed\]$"):
+        load("reseed", 3)
+
+
+def test_edge_tunables_are_frozen() -> None:
+    """No attribute, item or default can be set, and what is handed out is a copy."""
+    tunables = Tunables({"generator.cipher": "chacha20"}, {})
+    for name in ("_values", "generator", "values"):
+        with pytest.raises(AttributeError, match="frozen at boot: cannot set"):
+            setattr(tunables, name, {})
+        with pytest.raises(AttributeError, match="frozen at boot: cannot delete"):
+            delattr(tunables, name)
+    with pytest.raises(TypeError):
+        tunables["generator.cipher"] = "aes256-icm"  # type: ignore[index]
+    tunables.values()["generator.cipher"] = "aes256-icm"
+    assert "chacha20" == tunables["generator.cipher"]
+
+
+def test_edge_tunables_equality_is_that_of_values() -> None:
+    """Two sets of tunables are equal, and hash alike, when their values are, whatever the origins."""
+    one = Tunables({"boot.timeout": 1.0}, {"boot.timeout": "here"})
+    same = Tunables({"boot.timeout": 1.0}, {"boot.timeout": "there"})
+    other = Tunables({"boot.timeout": 2.0}, {})
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != one.values()
+    assert ("here", "default") == (one.origin("boot.timeout"), one.origin("reseed.interval"))
+    assert "'boot.timeout': 1.0" in repr(one)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "AlreadyBootedError",
+        "ClosedError",
+        "NotSeededError",
+        "ParameterError",
+        "ProviderUnavailableError",
+        "RequestTooLargeError",
+        "SelfTestError",
+        "SourceError",
+        "TunableError",
+    ],
+)
+def test_edge_tunables_errors_have_the_builtin_parent(error: str) -> None:
+    """Each error is a `FortunaError` and what a plain handler expects, and survives a pickle."""
+    import fortuna
+
+    parents = {
+        "AlreadyBootedError": RuntimeError,
+        "ClosedError": ValueError,
+        "NotSeededError": RuntimeError,
+        "ParameterError": ValueError,
+        "ProviderUnavailableError": ImportError,
+        "RequestTooLargeError": ValueError,
+        "SelfTestError": RuntimeError,
+        "SourceError": OSError,
+        "TunableError": ValueError,
+    }
+    kind = getattr(fortuna, error)
+    assert issubclass(kind, FortunaError)
+    assert issubclass(kind, parents[error])
+    instance = kind("why")
+    assert ("why",) == instance.args == copy.copy(instance).args == pickle.loads(pickle.dumps(instance)).args  # noqa: S301
