@@ -1,0 +1,371 @@
+"""Boot: once a process, frozen afterwards, lazy until a function is called, and nothing left behind when it fails."""
+
+# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import fortuna
+from fortuna import _boot
+from fortuna.errors import (
+    AlreadyBootedError,
+    NotSeededError,
+    ProviderUnavailableError,
+    SelfTestError,
+    TunableError,
+)
+from fortuna.generators import create, registry
+
+from .edge_doubles import ManualClock, ScriptedSystem, lines_of, run_script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fortuna._boot import Process
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedSystem:
+    """Give the calls of the operating system that a boot will pick, as doubles, with a clock that never waits."""
+    scripted = ScriptedSystem()
+    monkeypatch.setattr(_boot.os, "getrandom", scripted.getrandom, raising=False)
+    monkeypatch.setattr(_boot.os, "urandom", scripted.urandom)
+    monkeypatch.setattr(_boot, "SystemClock", ManualClock)
+    return scripted
+
+
+def write(path: Path, text: str) -> str:
+    """Write a configuration file that the loader accepts and return its name."""
+    path.write_text(text)
+    path.chmod(0o600)
+    return str(path)
+
+
+def test_edge_boot_is_the_only_one(unbooted: Process) -> None:
+    """Booting again with the same effective values returns the same object, however they are said."""
+    first = unbooted.boot(None, {"generator.cipher": "chacha20"})
+    assert first is unbooted.default()
+    assert first is unbooted.boot(None, {"generator.cipher": "chacha20", "boot.timeout": 30})
+    assert "chacha20" == first.stats().generator
+
+
+@pytest.mark.parametrize(
+    "overrides", [None, {}, {"generator.cipher": "aes256-icm"}, {"generator.cipher": "chacha20", "boot.timeout": 1}]
+)
+def test_edge_boot_with_other_values_is_an_error(overrides: dict[str, object] | None, unbooted: Process) -> None:
+    """A second boot that asks for other values is refused by name, and the first goes on unchanged."""
+    first = unbooted.boot(None, {"generator.cipher": "chacha20"})
+    with pytest.raises(AlreadyBootedError, match="this process is booted already, with other tunables: .* is .*, asked"):
+        unbooted.boot(None, overrides)
+    assert first is unbooted.default()
+    assert "chacha20" == first.stats().generator
+    assert 16 == len(first.random_bytes(16))
+
+
+def test_edge_boot_names_what_differs(unbooted: Process) -> None:
+    """The message lists each tunable that differs, with both values, and no other."""
+    unbooted.boot(None, {"generator.cipher": "chacha20"})
+    with pytest.raises(AlreadyBootedError) as caught:
+        unbooted.boot(None, {"boot.timeout": 5})
+    assert "generator.cipher is 'chacha20', asked for 'aes256-icm', boot.timeout is 30.0, asked for 5.0" in str(
+        caught.value
+    )
+    assert "reseed" not in str(caught.value)
+
+
+def test_edge_boot_is_not_undone_by_close(unbooted: Process) -> None:
+    """A closed generator stays the process's: booting again returns it, closed."""
+    first = unbooted.default()
+    first.close()
+    assert first is unbooted.boot(None, None)
+
+
+def test_edge_boot_reads_the_file_once(unbooted: Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither an edited file, nor a removed one, nor another environment reaches what is booted."""
+    path = tmp_path / "fortuna.toml"
+    monkeypatch.setenv("FORTUNA_CONFIG", write(path, "generator.cipher = 'chacha20'\n"))
+    live = unbooted.default()
+    assert "chacha20" == live.stats().generator
+    write(path, "generator.cipher = 'aes256-icm'\n")
+    assert live is unbooted.default()
+    with pytest.raises(AlreadyBootedError):
+        unbooted.boot(None, None)
+    path.unlink()
+    assert live is unbooted.default()
+    monkeypatch.setenv("FORTUNA_CONFIG", "")
+    assert live is unbooted.default()
+    assert "chacha20" == live.stats().generator
+    assert live.random_bytes(16) != live.random_bytes(16)
+
+
+def test_edge_boot_takes_its_own_copy_of_the_overrides(unbooted: Process) -> None:
+    """Changing the mapping or the list that was passed changes nothing."""
+    sources = ["os"]
+    overrides: dict[str, object] = {"generator.cipher": "chacha20", "entropy.sources": sources}
+    live = unbooted.boot(None, overrides)
+    overrides["generator.cipher"] = "aes256-icm"
+    sources.append("cpu")
+    assert live is unbooted.boot(None, {"generator.cipher": "chacha20"})
+
+
+def test_edge_boot_choice_is_out_of_reach(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No assignment, no other user of the registry and no patched registry reaches the live cipher."""
+    live = unbooted.boot(None, {"generator.cipher": "chacha20"})
+    for name in ("cipher", "generator", "parts", "random_bytes", "make_keystream"):
+        with pytest.raises(AttributeError):
+            setattr(live, name, None)
+    create("aes256-icm").set_key(bytes(32))
+    create("aes256-icm", "reference").set_key(bytes(32))
+    for factories in ({}, {("chacha20", "pycryptodome"): ("providers.reference_aes", "ReferenceAES256ICM")}):
+        monkeypatch.setattr(registry, "FACTORIES", factories)
+        monkeypatch.setattr(registry, "_outcomes", {})
+        monkeypatch.setattr(registry, "AUTO_ORDER", ())
+        assert 8192 == len(live.random_bytes(8192))
+        live.reseed()
+        child = live.child()
+        stats = (live.stats(), child.stats())
+        assert [("chacha20", "pycryptodome")] * 2 == [(one.generator, one.provider) for one in stats]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "error"),
+    [
+        ({"generator.cipher": "rot13"}, TunableError),
+        ({"nonsense": 1}, TunableError),
+        ({"boot.timeout": -1}, TunableError),
+    ],
+)
+def test_edge_boot_refused_boots_nothing(
+    overrides: dict[str, object], error: type[Exception], unbooted: Process
+) -> None:
+    """A refused boot leaves the process as it was: the next one decides."""
+    with pytest.raises(error):
+        unbooted.boot(None, overrides)
+    assert unbooted._booted is None
+    assert "chacha20" == unbooted.boot(None, {"generator.cipher": "chacha20"}).stats().generator
+
+
+def test_edge_boot_with_a_config_argument(unbooted: Process, tmp_path: Path) -> None:
+    """A named file is read, and named again it is the same boot."""
+    path = tmp_path / "fortuna.toml"
+    write(path, "generator.construction = 'fsk2003'\n")
+    live = unbooted.boot(path, None)
+    assert "fsk2003" == live.stats().construction
+    assert live is unbooted.boot(str(path), None)
+
+
+@pytest.mark.parametrize("error", [ProviderUnavailableError("absent"), SelfTestError("wrong")])
+def test_edge_boot_has_no_fallback_to_another_cipher(
+    error: ProviderUnavailableError | SelfTestError, unbooted: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cipher that cannot run is an error, never a reason to run another."""
+    monkeypatch.setattr(registry, "_outcomes", {("chacha20", "pycryptodome"): error})
+    with pytest.raises(type(error)):
+        unbooted.boot(None, {"generator.cipher": "chacha20", "generator.provider": "pycryptodome"})
+    with pytest.raises(ProviderUnavailableError):
+        unbooted.boot(None, {"generator.cipher": "chacha20"})
+    assert unbooted._booted is None
+
+
+@pytest.mark.parametrize("times", [1, 2, 50])
+def test_edge_boot_waits_for_the_kernel(times: int, unbooted: Process, scripted: ScriptedSystem) -> None:
+    """A kernel that is not seeded yet is asked again until it is, without the device."""
+    scripted.errors = [BlockingIOError(11, "not yet") for _ in range(times)]
+    assert unbooted.default().stats().is_seeded
+    assert (1, 0) == (scripted.reads, scripted.urandom_reads)
+
+
+@pytest.mark.parametrize("timeout", [0, 0.5, 30])
+def test_edge_boot_gives_up_after_its_timeout(timeout: float, unbooted: Process, scripted: ScriptedSystem) -> None:
+    """After `boot.timeout` seconds nothing is booted and no generator stays behind; a later boot may succeed."""
+    scripted.always = BlockingIOError(11, "not yet")
+    with pytest.raises(NotSeededError, match=rf"boot.timeout = {timeout:g} s; failing sources: os;"):
+        unbooted.boot(None, {"boot.timeout": timeout})
+    assert unbooted._booted is None
+    scripted.always = None
+    assert unbooted.boot(None, {"boot.timeout": timeout}).stats().is_seeded
+
+
+def test_edge_boot_pretend_unseeded(unbooted: Process) -> None:
+    """The tunable boots a generator that refuses every request."""
+    live = unbooted.boot(None, {"boot.pretend_unseeded": True})
+    with pytest.raises(NotSeededError, match="boot.pretend_unseeded is on"):
+        live.random_bytes(1)
+
+
+def test_edge_boot_passes_every_tunable_on(unbooted: Process) -> None:
+    """Each value reaches the part that it is for."""
+    live = unbooted.boot(
+        None,
+        {
+            "generator.cipher": "chacha20",
+            "generator.provider": "reference",
+            "generator.construction": "freebsd",
+            "reseed.min_pool_size": 100,
+            "reseed.interval": 0.123456789,
+        },
+    )
+    stats = live.stats()
+    parts: Any = live._parts
+    assert ("chacha20", "reference", "freebsd") == (stats.generator, stats.provider, stats.construction)
+    assert (100, 123_456_789) == (parts.min_pool_size, parts.interval_ns)
+    assert ["os"] == [source.name for source in parts.sources]
+    assert not parts.pretend_unseeded
+
+
+@pytest.mark.parametrize("size", [68, 69, 20_000])
+def test_edge_boot_with_a_large_pool(size: int, unbooted: Process) -> None:
+    """`reseed.min_pool_size` beyond the 68 bytes that one pull puts into pool 0 is reached by several."""
+    live = unbooted.boot(None, {"reseed.min_pool_size": size})
+    assert 16 == len(live.random_bytes(16))
+
+
+def test_edge_boot_interval_zero(unbooted: Process) -> None:
+    """With `reseed.interval` 0 requests reseed about each time."""
+    live = unbooted.boot(None, {"reseed.interval": 0})
+    for _ in range(50):
+        live.random_bytes(1)
+    assert 1 < live.stats().reseeds <= 51
+
+
+def test_edge_boot_wall_clock_set_back(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real clock is the monotonic one: a wall clock that stands or runs back stops nothing."""
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    monkeypatch.setattr(time, "time_ns", lambda: 0)
+    live = unbooted.boot(None, {"reseed.interval": 0})
+    for _ in range(20):
+        live.random_bytes(1)
+    assert 1 < live.stats().reseeds
+    assert 0 <= live.stats().last_reseed_age_seconds
+
+
+def test_edge_boot_without_getrandom(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a system without the call the device serves."""
+    monkeypatch.delattr(os, "getrandom", raising=False)
+    assert unbooted.default().stats().is_seeded
+
+
+# What importing does not do.
+
+
+def test_edge_boot_import_is_cheap() -> None:
+    """Importing loads no cipher, no thread helpers and no other heavy module."""
+    body = """
+import sys
+before = set(sys.modules)
+import fortuna
+heavy = {"Crypto", "threading", "dataclasses", "logging", "multiprocessing", "tomli", "inspect", "typing",
+         "fortuna._boot", "fortuna.rng", "fortuna.errors", "fortuna.generators", "numpy", "cryptography"}
+print(sorted(heavy & (set(sys.modules) - before)))
+"""
+    # Site packages may import anything by themselves (coverage does), so what is loaded before does not count.
+    assert ["[]"] == lines_of(run_script(body))
+
+
+def test_edge_boot_names_do_not_boot() -> None:
+    """Touching every public name, listing them and asking for help boots nothing and reads no file."""
+    body = """
+import fortuna, pydoc
+from fortuna import *
+for name in fortuna.__all__:
+    assert getattr(fortuna, name) is not None, name
+dir(fortuna)
+repr(fortuna.default)
+pydoc.render_doc(fortuna)
+fortuna.generators.available()
+fortuna.generators.create("chacha20")
+import sys
+boot = sys.modules.get("fortuna._boot")
+print(boot is None or boot.process._booted is None)
+try:
+    fortuna.random_bytes(1)
+except fortuna.TunableError as error:
+    print(error)
+"""
+    done = run_script(body, environment={"FORTUNA_CONFIG": "/nonexistent/fortuna.toml"})
+    assert [
+        "True",
+        "/nonexistent/fortuna.toml: cannot be read: No such file or directory; mend it or name another file",
+    ] == lines_of(done)
+
+
+def test_edge_boot_functions_of_the_module() -> None:
+    """Each function of the module serves the one generator of the process."""
+    body = """
+import fortuna
+live = fortuna.boot(overrides={"generator.cipher": "chacha20"})
+assert live is fortuna.default() is fortuna.boot(overrides={"generator.cipher": "chacha20"})
+buffer = bytearray(16)
+assert fortuna.readinto(buffer) == 16 and any(buffer)
+assert len(fortuna.random_bytes(5)) == 5
+fortuna.add_event(200, b"event")
+before = fortuna.stats().reseeds
+fortuna.reseed()
+print(fortuna.stats().reseeds - before, fortuna.stats().generator, fortuna.stats().requests, repr(live))
+"""
+    assert [
+        "1 chacha20 2 <Fortuna chacha20/pycryptodome fsk2010, seeded, 2 reseeds>",
+    ] == lines_of(run_script(body))
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["random_bytes(1)", "readinto(bytearray(1))", "add_event(200, b'x')", "reseed()", "stats()", "default()", "boot()"],
+)
+def test_edge_boot_each_function_boots_at_its_first_call(call: str) -> None:
+    """Whichever function comes first boots with the configured tunables."""
+    body = f"import fortuna\nfortuna.{call}\nprint(fortuna.stats().is_seeded)\n"
+    assert ["True"] == lines_of(run_script(body))
+
+
+def test_edge_boot_environment_of_a_real_process(tmp_path: Path) -> None:
+    """`FORTUNA_CONFIG` chooses the cipher of a process that says nothing itself."""
+    path = write(tmp_path / "fortuna.toml", "[generator]\ncipher = 'chacha20'\n")
+    body = "import fortuna\nprint(fortuna.stats().generator)\n"
+    assert ["chacha20"] == lines_of(run_script(body, environment={"FORTUNA_CONFIG": path}))
+
+
+def test_edge_boot_closes_at_exit() -> None:
+    """The key is wiped when the process ends, before handlers that were registered earlier run."""
+    body = """
+import atexit
+def look():
+    print(repr(live), any(core._key))
+atexit.register(look)
+import fortuna
+live = fortuna.default()
+core = live._life.generator._cell[0]
+print(any(core._key))
+"""
+    assert ["True", "<Fortuna aes256-icm/pycryptodome fsk2010, closed, 1 reseeds> False"] == lines_of(run_script(body))
+
+
+def test_edge_boot_unknown_names() -> None:
+    """A name that there is not is an `AttributeError`, as for any module."""
+    with pytest.raises(AttributeError, match="module 'fortuna' has no attribute 'nonsense'"):
+        fortuna.nonsense  # noqa: B018
+    assert set(fortuna.__all__) <= set(dir(fortuna))
+    for name in fortuna.__all__:
+        assert getattr(fortuna, name) is not None
+    assert fortuna.errors is sys.modules["fortuna.errors"]
+    assert fortuna.generators is sys.modules["fortuna.generators"]
+
+
+def test_edge_boot_module_functions_in_this_process(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The functions of the module find the process once and go on with it."""
+    monkeypatch.setattr(fortuna, "_process", None)
+    monkeypatch.setattr(_boot, "process", unbooted)
+    live = fortuna.boot(overrides={"generator.cipher": "chacha20"})
+    assert live is fortuna.default() is fortuna.default()
+    buffer = bytearray(16)
+    assert 16 == fortuna.readinto(buffer)
+    assert 3 == len(fortuna.random_bytes(3))
+    fortuna.add_event(200, b"event")
+    fortuna.reseed()
+    assert 2 == fortuna.stats().reseeds
