@@ -136,9 +136,14 @@ def stats() -> Stats:
 def _load_process() -> Process:
     """Import what a boot needs, at the first call of a function above."""
     global _process
-    from ._boot import process
+    from .generators.undisturbed import Undisturbed
 
-    _process = process
+    with Undisturbed():
+        # multiprocess first: a boot asks for it, and the command line, which hands nothing on, does without.
+        from . import multiprocess as multiprocess
+        from ._boot import process
+
+        _process = process
     return process
 
 

@@ -110,7 +110,8 @@ class Life(Uncopyable):
         for source in self._parts.sources:
             self._harvest(source)
         with self._pool_lock:
-            self.accumulator.reseed_if_due(self._parts.clock.monotonic_ns())
+            # At the time of the pull, not of its end: one clock paces both, or some pulls would reseed nothing.
+            self.accumulator.reseed_if_due(now)
         if not self.generator.is_seeded:
             self._pulled_after_forks = NEVER
 

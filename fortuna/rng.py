@@ -113,13 +113,13 @@ class Fortuna(Uncopyable):
         BufferError
             *buffer* is read-only or not contiguous; nothing was drawn.
         NotSeededError
-            No source has answered yet, or the operating system does not after a fork. *buffer* holds zeros.
+            No source has answered yet, or the operating system does not after a fork.
         ClosedError
             `close` was called.
 
         Notes
         -----
-        Signals are served between requests. When a handler raises, what was filled is overwritten with zeros.
+        Signals are served between requests. Whatever error ends the call, *buffer* then holds zeros.
         """
         view = writable_view(buffer)
         size = len(view)
@@ -147,7 +147,7 @@ class Fortuna(Uncopyable):
         source : int
             128 <= source < 256, one number for each kind of event.
         data : bytes-like
-            At least 1 byte; what is longer than 32 bytes is hashed first.
+            At least 1 byte, unless the construction is ``freebsd``; what is longer than 32 bytes is hashed first.
 
         Raises
         ------
@@ -166,8 +166,8 @@ class Fortuna(Uncopyable):
     def reseed(self) -> None:
         """Reseed now, whatever the pace: from the operating system, every source and the pools that are due.
 
-        Call it after restoring a snapshot of the process or of its machine: bytes given out afterwards do not depend
-        on what the snapshot held.
+        Call it after restoring a snapshot of the process or of its machine: bytes given out afterwards cannot be
+        predicted from what the snapshot held, as long as the operating system's own generator has fresh bytes.
 
         Raises
         ------

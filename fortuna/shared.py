@@ -132,8 +132,11 @@ class SharedGenerator(Uncopyable):
             return generator
 
     def _put_back(self, generator: Generator) -> None:
-        # Replaces whatever a request that interrupted this one put there.
+        # Whatever a request that interrupted this one put there gives way, and is wiped once nobody can take it.
+        seconds = tuple(self._cell)
         self._cell[:] = (generator,)
+        for second in seconds:
+            second.wipe()
 
     def __repr__(self) -> str:
         return f"<shared generator, {'seeded' if self.is_seeded else 'not seeded'}>"

@@ -66,5 +66,5 @@ class Source(Protocol):
         ...
 
     def harvest(self) -> Buffer:
-        """Return fresh bytes for one pull, or raise `SourceError`."""
+        """Return fresh bytes for one pull, or raise `fortuna.SourceError`."""
         ...

@@ -11,6 +11,7 @@ from importlib import import_module
 
 from ..errors import FortunaError, ParameterError, ProviderUnavailableError
 from .selftest import check_known_answers
+from .undisturbed import Undisturbed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _load(generator: str, provider: str) -> type[KeystreamGenerator]:
         )
     module, name = FACTORIES[generator, provider]
     try:
-        found: type[KeystreamGenerator] = getattr(import_module(f".{module}", __package__), name)
+        with Undisturbed():
+            found: type[KeystreamGenerator] = getattr(import_module(f".{module}", __package__), name)
     except ImportError as error:
         raise ProviderUnavailableError(f"provider {provider!r} cannot be imported: {error}") from error
     check_known_answers(found)

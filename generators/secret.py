@@ -17,12 +17,16 @@ class Uncopyable:
 
     __slots__ = ()
 
-    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn:
-        """Raise ``TypeError``: the one door through which copying and pickling go."""
+    def __reduce__(self) -> NoReturn:
+        """Raise ``TypeError``."""
         raise TypeError(
             f"cannot copy or pickle {type(self).__name__}: a copy of its state would repeat the same bytes; "
             "make a new one instead"
         )
+
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> NoReturn:
+        """Raise ``TypeError``: the door through which copying and pickling go."""
+        self.__reduce__()
 
 
 class Secret(Uncopyable, bytearray):
@@ -38,3 +42,12 @@ class Secret(Uncopyable, bytearray):
     def wipe(self) -> None:
         """Overwrite every byte with zero, in place."""
         self[:] = bytes(len(self))
+
+
+class SecretWords(list[int]):
+    """A list of words whose contents appear in no ``repr``: the working state of the plain-Python ciphers."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} secret words>"

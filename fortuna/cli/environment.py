@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ class Environment:
         """Write one line to *stderr*, with the command's name, if anybody can hear it."""
         # A closed standard error is None to Python, and a full one raises; the exit code still tells.
         if self.stderr is not None:
-            with suppress(OSError, ValueError):
+            try:
                 self.stderr.write(f"fortuna-dump: {message}\n")
                 self.stderr.flush()
+            except (OSError, ValueError):
+                self.stderr = None

@@ -33,7 +33,11 @@ def main() -> int:
     # A reader that has seen enough closes the pipe; like other filters, this one then ends without a word.
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    return run(sys.argv[1:], Environment.of_this_process())
+    environment = Environment.of_this_process()
+    status = run(sys.argv[1:], environment)
+    # Python flushes this stream once more at its end, and would put a failure in the place of our exit code.
+    sys.stderr = environment.stderr
+    return status
 
 
 def run(arguments: Sequence[str], environment: Environment) -> Status:

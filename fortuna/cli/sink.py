@@ -116,13 +116,17 @@ def open_existing(path: str, flags: int, *, force: bool) -> int:
         raise UsageError(f"-o {path}: it is a folder; name a file in it") from error
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror}; nothing was written") from error
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISCHR(mode) or stat.S_ISFIFO(mode):
-        return descriptor
-    if not force:
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not (stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or force):
+            raise UsageError(f"-o {path}: the file exists; --force overwrites it")
+        if stat.S_ISREG(mode):
+            os.fchmod(descriptor, 0o600)
+            os.ftruncate(descriptor, 0)
+    except OSError as error:
         os.close(descriptor)
-        raise UsageError(f"-o {path}: the file exists; --force overwrites it")
-    if stat.S_ISREG(mode):
-        os.fchmod(descriptor, 0o600)
-        os.ftruncate(descriptor, 0)
+        raise OutputError(f"{path}: {error.strerror}; nothing was written") from error
+    except UsageError:
+        os.close(descriptor)
+        raise
     return descriptor

@@ -112,13 +112,14 @@ class Accumulator(Uncopyable):
         timestamp : int
             Any integer, used modulo 2**32 by the construction ``freebsd``.
         min_entropy : float
-            Bits of min-entropy credited for each byte of *data*, 0.0..8.0.
+            Bits of min-entropy credited for each byte of *data*, 0.0..8.0; several events share them evenly.
 
         Raises
         ------
         ParameterError
             Source, pool, data or credit out of range; nothing was added.
         """
+        source = index(source)
         if not 0 <= source <= SOURCE_MAX:
             raise ParameterError(f"source: got {source}; allowed is 0..{SOURCE_MAX}")
         if pool is not None and not 0 <= pool < POOL_COUNT:
@@ -126,7 +127,7 @@ class Accumulator(Uncopyable):
         if not 0.0 <= min_entropy <= BITS_PER_BYTE:
             raise ParameterError(f"min_entropy: got {min_entropy}; allowed is 0.0..8.0 bits a byte")
         view = byte_view(data)
-        events = self._construction.encode(source, timestamp, view)
+        events = self._construction.encode(source, index(timestamp), view)
         # Long data may have been hashed down to one event, which then bears no more than the hash does.
         bits = min(min_entropy * len(view) / len(events), HASH_BITS)
         target = self._next_pool.get(source, 0) if pool is None else pool
@@ -165,7 +166,7 @@ class Accumulator(Uncopyable):
         ParameterError
             *n* is negative; nothing changed.
         NotSeededError
-            No reseed has happened yet.
+            Bytes were asked for and no reseed has happened yet.
         """
         size = index(n)
         if size < 0:

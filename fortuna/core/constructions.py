@@ -66,6 +66,16 @@ class Construction:
     def __repr__(self) -> str:
         return f"<construction {self.name}>"
 
+    def __reduce__(self) -> tuple[Callable[[str], Construction], tuple[str]]:
+        """Copy and pickle by name: there is one object of each name in a process."""
+        return construction_named, (self.name,)
+
+    def reseed_key(self, key: Buffer, seed: Buffer, *, is_seeded: bool) -> Secret:
+        """Return the K of Reseed (Cryptography Engineering 9.4.2): key_hash(K || seed), at first perhaps without K."""
+        if is_seeded or self.hashes_initial_key:
+            return self.key_hash(key, seed)
+        return self.key_hash(seed)
+
     def key_hash(self, *parts: Buffer) -> Secret:
         """Return SHAd-256 of the parts: H(H(prefix || part || ...)), 32 bytes (Cryptography Engineering 5.4.2)."""
         inner = sha256(self.key_prefix)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from operator import index
 
 from ..errors import NotSeededError, ParameterError, RequestTooLargeError
-from ..generators.base import COUNTER_MAX, KEY_SIZE, writable_view
+from ..generators.base import COUNTER_MAX, KEY_SIZE, byte_view, writable_view
 from ..generators.secret import Secret, Uncopyable
 
 TYPE_CHECKING = False
@@ -104,17 +104,18 @@ class Generator(Uncopyable):
         key: Buffer = bytes(KEY_SIZE),
         counter: int = 0,
     ) -> None:
-        if len(key) != KEY_SIZE:
-            raise ParameterError(f"key: got {len(key)} bytes, need exactly {KEY_SIZE} bytes")
-        if not 0 <= counter <= COUNTER_MAX:
+        initial_key, initial_counter = byte_view(key), index(counter)
+        if len(initial_key) != KEY_SIZE:
+            raise ParameterError(f"key: got {len(initial_key)} bytes, need exactly {KEY_SIZE} bytes")
+        if not 0 <= initial_counter <= COUNTER_MAX:
             raise ParameterError("counter: out of range; it is an integer in 0..2**128 - 1")
         self.construction = construction
         self._make_keystream = make_keystream
         self._keystream = make_keystream()
         # Wiped keystream generators that claims have given back, with the tables some of them keep.
         self._idle: list[KeystreamGenerator] = []
-        self._key = Secret(key)
-        self._counter = counter
+        self._key = Secret(initial_key)
+        self._counter = initial_counter
         self._keystream.set_key(self._key)
 
     @property
@@ -130,12 +131,10 @@ class Generator(Uncopyable):
         seed : bytes-like
             Any length.
         """
-        construction = self.construction
-        if self._counter or construction.hashes_initial_key:
-            self._set_key(construction.key_hash(self._key, seed))
-        else:
-            self._set_key(construction.key_hash(seed))
+        new_key = self.construction.reseed_key(self._key, seed, is_seeded=self.is_seeded)
+        self._set_key(new_key)
         self._counter = (self._counter + 1) & COUNTER_MAX
+        new_key.wipe()
 
     def random_bytes(self, n: Size) -> bytes:
         """Return *n* bytes of pseudo-random data; `readinto` has the rules.
@@ -176,10 +175,12 @@ class Generator(Uncopyable):
         view = writable_view(out)
         size = len(view)
         check_request(size)
+        if not size:
+            return 0
         self._require_seed()
         if size > ONE_CALL_MAX:
             self.claim(size).fill(view)
-        elif size:
+        else:
             # One call over output and next key, since the key is simply the keystream that follows on a fresh block.
             block_size = self._keystream.block_size
             key_start = size + -size % block_size
@@ -203,9 +204,12 @@ class Generator(Uncopyable):
         keystream, start = self._keystream, self._counter
         after_output = (start - (-n // keystream.block_size)) & COUNTER_MAX
         next_key = Secret(KEY_SIZE)
-        self._counter = keystream.keystream_into(after_output, next_key)
-        self._keystream = self._idle.pop() if self._idle else self._make_keystream()
-        self._set_key(next_key)
+        after_key = keystream.keystream_into(after_output, next_key)
+        successor = self._idle.pop() if self._idle else self._make_keystream()
+        successor.set_key(next_key)
+        # Nothing below can fail, so K, C and the cipher move together or not at all.
+        self._keystream, self._counter = successor, after_key
+        self._key[:] = next_key
         next_key.wipe()
         return Claim(keystream, start, n, self._idle)
 

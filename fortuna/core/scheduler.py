@@ -46,6 +46,8 @@ class Scheduler:
     def __init__(
         self, *, min_pool_size: int = MIN_POOL_SIZE, interval_ns: int = INTERVAL_NS, reseed_count: int = 0
     ) -> None:
+        if reseed_count < 0:
+            raise ParameterError(f"reseed_count: got {reseed_count}; reseeds are counted from 0 on")
         self._min_pool_size = min_pool_size
         self._interval_ns = interval_ns
         # A count taken over from elsewhere says nothing of when the last reseed was, so the next is not paced either.

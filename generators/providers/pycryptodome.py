@@ -28,6 +28,25 @@ ZEROS: Final = bytes(LIBRARY_CALL_MAX)
 SHORT_MAX: Final = 4096
 
 
+def new_ecb(key: Secret) -> Any:
+    """Return the library's AES in ECB mode.
+
+    Its constructor hands the cipher's memory to the mode's and only then disowns the cipher. An exception in between,
+    such as the ``KeyboardInterrupt`` of a signal handler, would leave two owners who both free it, which ends the
+    process. Both are still alive while the traceback is, so the disowning is made up for there.
+    """
+    try:
+        return AES.new(key, AES.MODE_ECB)
+    except BaseException as error:
+        step = error.__traceback__
+        while step is not None:
+            held = step.tb_frame.f_locals
+            if "block_cipher" in held and "result" in held:  # EcbMode.__init__, after the hand-over
+                held["block_cipher"].release()
+            step = step.tb_next
+        raise
+
+
 class PyCryptodomeAES256ICM(AES256ICM):
     """AES-256-ICM by pycryptodome, which uses the CPU's AES instructions where it finds them."""
 
@@ -48,7 +67,7 @@ class PyCryptodomeAES256ICM(AES256ICM):
 
     def _fill(self, counter: int, out: WritableBuffer) -> None:
         if self._cipher is None:
-            self._cipher = AES.new(self._key, AES.MODE_ECB)
+            self._cipher = new_ecb(self._key)
         size = len(out)
         if size <= SHORT_MAX and size % 16 == 0:
             self._cipher.encrypt(counter_blocks(counter, size // 16), output=out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..aes256_icm import AES256ICM
 from ..base import COUNTER_MAX, KEY_SIZE
 from ..counter import counter_block
-from ..secret import Secret
+from ..secret import Secret, SecretWords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,34 +51,34 @@ SBOX: Final = make_sbox()
 
 def expand_key(key: Buffer) -> list[Secret]:
     """Return the 15 round keys of 16 bytes (FIPS 197 5.2, KEYEXPANSION with Nk = 8)."""
-    words = [list(key[i : i + 4]) for i in range(0, KEY_SIZE, 4)]
+    words = [SecretWords(key[i : i + 4]) for i in range(0, KEY_SIZE, 4)]
     rcon = 1
     for i in range(8, 4 * (ROUNDS + 1)):
         word = words[i - 1]
         if i % 8 == 0:
-            word = [SBOX[b] for b in word[1:] + word[:1]]
+            word = SecretWords(SBOX[b] for b in word[1:] + word[:1])
             word[0] ^= rcon
             rcon = times_x(rcon)
         elif i % 8 == 4:
-            word = [SBOX[b] for b in word]
-        words.append([a ^ b for a, b in zip(words[i - 8], word, strict=True)])
+            word = SecretWords(SBOX[b] for b in word)
+        words.append(SecretWords(a ^ b for a, b in zip(words[i - 8], word, strict=True)))
     return [Secret(b for word in words[i : i + 4] for b in word) for i in range(0, len(words), 4)]
 
 
 def encrypt_block(round_keys: Sequence[Secret], block: bytes) -> bytes:
     """Encrypt one 16-byte block (FIPS 197 5.1, CIPHER). Byte 4*c + r of the state is row r, column c."""
-    state = [a ^ k for a, k in zip(block, round_keys[0], strict=True)]
+    state = SecretWords(a ^ k for a, k in zip(block, round_keys[0], strict=True))
     for number in range(1, ROUNDS + 1):
         # SubBytes and ShiftRows: row r moves r columns to the left.
-        state = [SBOX[state[(i + 4 * (i % 4)) % 16]] for i in range(16)]
+        state = SecretWords(SBOX[state[(i + 4 * (i % 4)) % 16]] for i in range(16))
         if number != ROUNDS:  # MixColumns
-            mixed = []
+            mixed = SecretWords()
             for c in range(0, 16, 4):
-                column = state[c : c + 4]
+                column = SecretWords(state[c : c + 4])
                 total = column[0] ^ column[1] ^ column[2] ^ column[3]
                 mixed += [column[r] ^ total ^ times_x(column[r] ^ column[(r + 1) % 4]) for r in range(4)]
             state = mixed
-        state = [a ^ k for a, k in zip(state, round_keys[number], strict=True)]
+        state = SecretWords(a ^ k for a, k in zip(state, round_keys[number], strict=True))
     return bytes(state)
 
 

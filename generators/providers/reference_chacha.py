@@ -11,7 +11,7 @@ from struct import pack, unpack
 from ..base import COUNTER_MAX, KEY_SIZE
 from ..chacha import ChaCha20
 from ..counter import counter_block
-from ..secret import Secret
+from ..secret import Secret, SecretWords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def quarter_round(x: list[int], a: int, b: int, c: int, d: int) -> None:
 
 def chacha_block(key: Buffer, counter: int, rounds: int) -> bytes:
     """Return the 64-byte block of a 32-byte key at a 128-bit counter (RFC 8439 2.3, words 12..15 = LE128(C))."""
-    state = [*CONSTANTS, *unpack("<8I", key), *unpack("<4I", counter_block(counter))]
-    working = state.copy()
+    state = SecretWords((*CONSTANTS, *unpack("<8I", key), *unpack("<4I", counter_block(counter))))
+    working = SecretWords(state)
     for _ in range(rounds // 2):
         for words in QUARTER_ROUNDS:
             quarter_round(working, *words)

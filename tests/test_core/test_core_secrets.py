@@ -343,7 +343,6 @@ def test_seed_of_a_reseed_is_wiped(generator: Generator, secrets_made: list[Secr
     assert bytes(64) == bytes(seeds[0])
 
 
-@pytest.mark.xfail(reason="Generator.reseed leaves the secret that key_hash returned as it was", strict=True)
 def test_new_key_of_a_reseed_is_wiped(generator: Generator, secrets_made: list[Secret]) -> None:
     """After a reseed only K itself holds the new key."""
     generator.reseed(b"seed")
