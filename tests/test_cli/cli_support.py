@@ -14,7 +14,7 @@ import tempfile
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from fortuna.cli.environment import Environment
 from fortuna.cli.main import run
@@ -72,17 +72,19 @@ def launch(
     *arguments: str,
     command: tuple[str, ...] = MODULE,
     variables: Mapping[str, str] | None = None,
-    **options: Any,
+    stdout: int | BinaryIO = subprocess.PIPE,
+    preexec_fn: Callable[[], object] | None = None,
 ) -> Outcome:
-    """Run the command in a process of its own; *options* go to `subprocess.run`."""
-    done = subprocess.run(
+    """Run the command in a process of its own."""
+    done: subprocess.CompletedProcess[bytes] = subprocess.run(
         [*command, *arguments],
         env=clean_variables() if variables is None else variables,
         stdin=subprocess.DEVNULL,
+        stdout=stdout,
         stderr=subprocess.PIPE,
         timeout=PATIENCE_SECONDS,
         check=False,
-        **{"stdout": subprocess.PIPE, **options},
+        preexec_fn=preexec_fn,
     )
     return Outcome(done.returncode, done.stdout or b"", done.stderr.decode(errors="replace"))
 

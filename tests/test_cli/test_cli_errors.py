@@ -186,7 +186,10 @@ def test_failing_source(write_config: Callable[..., str], monkeypatch: pytest.Mo
     def unready(*arguments: object) -> bytes:
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(_boot, "OperatingSystem", lambda *real: OperatingSystem(unready, unready))
+    def make(*real: object) -> OperatingSystem:
+        return OperatingSystem(unready, unready)
+
+    monkeypatch.setattr(_boot, "OperatingSystem", make)
     outcome = run_here("--config", write_config("boot.timeout = 0\n"))
     assert 3 == outcome.status
     message = complaint(outcome)
@@ -196,7 +199,11 @@ def test_failing_source(write_config: Callable[..., str], monkeypatch: pytest.Mo
 
 def test_zeros_are_never_given(write_config: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A source that gives zeros gives no output."""
-    monkeypatch.setattr(_boot, "OperatingSystem", lambda *real: OperatingSystem(lambda n, flags: bytes(n), bytes))
+
+    def make(*real: object) -> OperatingSystem:
+        return OperatingSystem(lambda n, flags: bytes(n), bytes)
+
+    monkeypatch.setattr(_boot, "OperatingSystem", make)
     assert 3 == run_here("--config", write_config("boot.timeout = 0\n")).status
 
 

@@ -259,6 +259,28 @@ def test_existing_file_that_cannot_be_closed_to_others(tmp_path: Path, monkeypat
         os.fstat(opened[-1])
 
 
+def test_block_device_with_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block device is written with ``--force`` only, and its mode and length are its owner's affair."""
+    path = tmp_path / "device"
+    path.write_bytes(b"x" * 100)
+    path.chmod(0o660)
+    real = os.fstat
+
+    def fstat(descriptor: int) -> os.stat_result:
+        status = real(descriptor)
+        return os.stat_result((stat.S_IFBLK | 0o660, *status[1:])) if status.st_size == 100 else status
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", fstat)
+        refused = run_here("-f", "raw", "-o", str(path))
+        forced = run_here("-f", "raw", "-o", str(path), "--force")
+    assert 2 == refused.status
+    assert "--force" in complaint(refused)
+    assert (0, b"", "") == forced
+    assert scripted(32) + b"x" * 68 == path.read_bytes()
+    assert 0o660 == mode_of(path)
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [

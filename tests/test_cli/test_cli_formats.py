@@ -68,8 +68,11 @@ def test_small_pieces_have_no_seam(size: int, form: str) -> None:
     from fortuna import _boot
     from fortuna.cli import main
 
+    def build(*parts: object) -> ScriptedFortuna:
+        return ScriptedFortuna()
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_boot, "build", lambda *parts: ScriptedFortuna())
+        patch.setattr(_boot, "build", build)
         whole = run_here("-n", str(size), "-f", form)
         patch.setattr(main, "PIECE", 256)
         assert whole == run_here("-n", str(size), "-f", form)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pty
@@ -14,7 +15,7 @@ import sys
 import tty
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import tomli
@@ -34,14 +35,14 @@ COMMANDS = {"fortuna-dump": (SCRIPT,), "python -m fortuna": MODULE}
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes, signals and shells here are those of POSIX")
 
 
-def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+def start(*arguments: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     """Start the command and return its process."""
     return subprocess.Popen(
         [*MODULE, *arguments],
         env=clean_variables(),
         stdin=subprocess.DEVNULL,
+        stdout=stdout,
         stderr=subprocess.PIPE,
-        **{"stdout": subprocess.PIPE, **options},
     )
 
 
@@ -68,6 +69,12 @@ def test_both_spellings(command: tuple[str, ...]) -> None:
     assert run_here("--help") == launch("--help", command=command)
     assert run_here("--bogus") == launch("--bogus", command=command)
     assert run_here("--list") == launch("--list", command=command)
+
+
+def test_importing_the_module_runs_nothing() -> None:
+    """Whoever imports ``fortuna.__main__``, as documentation tools do, does not run the command."""
+    module = importlib.import_module("fortuna.__main__")
+    assert main_module.main is module.main
 
 
 def test_version_is_that_of_the_distribution() -> None:

@@ -1,0 +1,1 @@
+"""Tests of the packaging: the link, the wheel, the installed package."""

@@ -1,0 +1,125 @@
+"""What the packaging tests share: copies of the checkout, virtual environments, and a look into archives.
+
+Building and installing takes a package index, as installing the tests themselves did.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import tomli
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+#: Of pyproject.toml.
+SETTINGS: Final[dict[str, Any]] = tomli.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT: Final[dict[str, Any]] = SETTINGS["project"]
+#: What a fresh clone does not have.
+NOT_IN_A_CLONE: Final = shutil.ignore_patterns(
+    ".git", ".venv*", "build", "dist", "_build", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", ".coverage*"
+)
+PATIENCE_SECONDS: Final = 600
+
+
+def run(*command: str | Path, cwd: Path, variables: Mapping[str, str] | None = None) -> str:
+    """Run *command*, which must succeed without a word on standard error, and return its output."""
+    done = run_unchecked(*command, cwd=cwd, variables=variables)
+    assert (done.returncode, done.stderr) == (0, ""), f"{command}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def run_unchecked(
+    *command: str | Path, cwd: Path, variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run *command* with this process's variables less those that would let the checkout in."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "COVERAGE", "FORTUNA", "VIRTUAL_ENV", "SOURCE_DATE_EPOCH"))
+    }
+    return subprocess.run(
+        [*map(str, command)],
+        cwd=cwd,
+        env={**kept, **(variables or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+
+
+def pip(*arguments: str | Path, cwd: Path) -> None:
+    """Run the pip that installed the tests."""
+    done = run_unchecked(sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd)
+    assert 0 == done.returncode, f"pip {arguments}:\n{done.stdout}\n{done.stderr}"  # noqa: SIM300
+
+
+class Venv:
+    """A virtual environment without pip: the tests' own pip installs into it."""
+
+    def __init__(self, folder: Path, interpreter: str | Path = sys.executable) -> None:
+        self.folder = folder
+        self.bin = folder / "bin"
+        self.python = self.bin / "python"
+        self.away = folder / "away"
+        run(interpreter, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
+        self.away.mkdir()
+
+    def install(self, *requirements: str | Path) -> None:
+        """Install *requirements* and what they need."""
+        pip("--python", self.python, "install", "--quiet", *requirements, cwd=self.away)
+
+    def run(self, *command: str, cwd: Path | None = None, variables: Mapping[str, str] | None = None) -> str:
+        """Run a command of the environment in a folder from which the checkout cannot be seen."""
+        name, *arguments = command
+        return run(self.bin / name, *arguments, cwd=cwd or self.away, variables=variables)
+
+
+def copy_checkout(target: Path, source: Path = ROOT, link: str = "link") -> Path:
+    """Copy the checkout, or an earlier copy, as a fresh clone would have it.
+
+    *link* says what becomes of fortuna/generators: it stays a ``link``, or is the ``text`` file that git makes where it
+    cannot link, or is ``missing``.
+    """
+    shutil.copytree(source, target, symlinks=True, ignore=NOT_IN_A_CLONE)
+    place = target / "fortuna" / "generators"
+    assert place.is_symlink()
+    if link != "link":
+        destination = place.readlink()
+        place.unlink()
+        if link == "text":
+            place.write_text(str(destination), encoding="ascii")
+    return target
+
+
+def wheel_contents(wheel: Path) -> dict[str, str]:
+    """Return name and hash of each file in *wheel*."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
+
+
+def sdist_names(sdist: Path) -> set[str]:
+    """Return the names of the files in *sdist*, below its one folder."""
+    with tarfile.open(sdist) as archive:
+        return {member.name.partition("/")[2] for member in archive.getmembers() if not member.isdir()}
+
+
+def python_files(folder: Path) -> set[str]:
+    """Return the Python files below *folder*, links followed, relative to the folder above it."""
+    return {
+        (Path(where) / name).relative_to(folder.parent).as_posix()
+        for where, _, names in os.walk(folder, followlinks=True)
+        for name in names
+        if name.endswith(".py")
+    }
