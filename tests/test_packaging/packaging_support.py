@@ -59,26 +59,31 @@ def run_unchecked(
     )
 
 
-def pip(*arguments: str | Path, cwd: Path) -> None:
-    """Run the pip that installed the tests."""
-    done = run_unchecked(sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd)
+def pip(*arguments: str | Path, cwd: Path, python: str | Path = sys.executable) -> None:
+    """Run the pip of *python*; by default the one that installed the tests."""
+    done = run_unchecked(python, "-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd)
     assert 0 == done.returncode, f"pip {arguments}:\n{done.stdout}\n{done.stderr}"  # noqa: SIM300
 
 
 class Venv:
-    """A virtual environment without pip: the tests' own pip installs into it."""
+    """A virtual environment into which the tests' own pip installs, or, made by another Python, that one's pip."""
 
-    def __init__(self, folder: Path, interpreter: str | Path = sys.executable) -> None:
+    def __init__(self, folder: Path, interpreter: str | Path | None = None) -> None:
         self.folder = folder
         self.bin = folder / "bin"
         self.python = self.bin / "python"
         self.away = folder / "away"
-        run(interpreter, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
+        self.has_own_pip = interpreter is not None
+        options = () if self.has_own_pip else ("--without-pip",)
+        run(interpreter or sys.executable, "-m", "venv", *options, folder, cwd=folder.parent)
         self.away.mkdir()
 
     def install(self, *requirements: str | Path) -> None:
         """Install *requirements* and what they need."""
-        pip("--python", self.python, "install", "--quiet", *requirements, cwd=self.away)
+        if self.has_own_pip:
+            pip("install", "--quiet", *requirements, cwd=self.away, python=self.python)
+        else:
+            pip("--python", self.python, "install", "--quiet", *requirements, cwd=self.away)
 
     def run(self, *command: str, cwd: Path | None = None, variables: Mapping[str, str] | None = None) -> str:
         """Run a command of the environment in a folder from which the checkout cannot be seen."""

@@ -151,7 +151,7 @@ def interpreters(version: str) -> Iterator[str]:
 
 def find_python(version: str) -> str | None:
     """Return an interpreter of *version* that really runs, since pyenv's shims may not."""
-    code = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
+    code = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
     for command in interpreters(version):
         shown = subprocess.run([command, "-c", code], capture_output=True, text=True, check=False)
         if shown.stdout.strip() == version:
@@ -165,7 +165,7 @@ def test_every_python(wheel: Path, tmp_path: Path, version: str) -> None:
     """On every Python that the metadata name the wheel installs, works and forks without a warning."""
     interpreter = find_python(version)
     if interpreter is None:
-        pytest.skip(f"no Python {version} with its venv module is installed on this machine")
+        pytest.skip(f"no Python {version} with venv and ensurepip is installed on this machine")
     venv = Venv(tmp_path / "venv", interpreter)
     venv.install(wheel)
     assert version == venv.run("python", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").strip()
