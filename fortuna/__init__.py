@@ -108,12 +108,12 @@ def default() -> Fortuna:
     return (_process or _load_process()).default()
 
 
-def random_bytes(n: Size) -> bytes:
+def random_bytes(n: Size, /) -> bytes:
     """Return *n* random bytes of the process's generator; see `Fortuna.random_bytes`."""
     return default().random_bytes(n)
 
 
-def readinto(buffer: WritableBuffer) -> int:
+def readinto(buffer: WritableBuffer, /) -> int:
     """Fill *buffer* from the process's generator; see `Fortuna.readinto`."""
     return default().readinto(buffer)
 
@@ -145,6 +145,17 @@ def _load_process() -> Process:
 
         _process = process
     return process
+
+
+# Where the C extension is built, these two go from the caller to a kernel without a Python frame, once booted. The name
+# is bound to one object for good, so that ``from fortuna import random_bytes`` gets the fast one, booted or not.
+try:
+    from .generators._native import FirstCall as _FirstCall
+except ImportError:
+    pass
+else:
+    random_bytes = _FirstCall(random_bytes, default)
+    readinto = _FirstCall(readinto, default)
 
 
 def __getattr__(name: str) -> object:

@@ -76,6 +76,9 @@ class Process:
         for lock in tuple(self._locks.values()):
             free_lock(lock)
 
+    def pull_soon(self) -> None:
+        """Nothing is held here that a fork shares."""
+
     def _effective(self, config: str | os.PathLike[str] | None, overrides: Overrides | None) -> Tunables:
         from .multiprocess import received_tunables
 
@@ -120,11 +123,14 @@ def build(tunables: Tunables, forks: ForkDetector) -> Fortuna:
     sources = {system.name: system}
     fortuna = Fortuna(
         Parts(
-            make_keystream=resolve(tunables["generator.cipher"], tunables["generator.provider"]),
+            make_keystream=resolve(
+                tunables["generator.cipher"], tunables["generator.provider"], tunables["generator.kernel"]
+            ),
             construction=construction_named(tunables["generator.construction"]),
             system=system,
             sources=[sources[name] for name in tunables["entropy.sources"]],
             clock=SystemClock(),
+            has_system_clock=True,
             forks=forks,
             min_pool_size=tunables["reseed.min_pool_size"],
             interval_ns=round(tunables["reseed.interval"] * NANOSECONDS),

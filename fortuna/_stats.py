@@ -29,6 +29,10 @@ class Stats:
         Source name -> harvests in a row that failed.
     fork_detectors : tuple of str
         The detectors that are live.
+    is_memory_locked : bool
+        Whether K is kept out of swap; only the native generator can see to that.
+    is_memory_undumpable : bool
+        Whether K is left out of core dumps; likewise.
     """
 
     generator: str
@@ -43,3 +47,5 @@ class Stats:
     pool_lengths: tuple[int, ...]
     failing_sources: dict[str, int]
     fork_detectors: tuple[str, ...]
+    is_memory_locked: bool
+    is_memory_undumpable: bool

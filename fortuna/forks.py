@@ -27,7 +27,10 @@ if TYPE_CHECKING:
         """What holds state that a child must drop."""
 
         def abandon(self) -> None:
-            """Drop K; no lock may be taken."""
+            """Drop K in the child; no lock may be taken."""
+
+        def pull_soon(self) -> None:
+            """Refresh K in the parent, which shared it for a moment."""
 
 
 #: Linux's number for "zero this range in a forked child"; Python's mmap module has no name for it.
@@ -83,7 +86,7 @@ class ForkDetector:
         return self._epoch
 
     def watch(self, inheritor: Inheritor) -> None:
-        """Have the hook call ``inheritor.abandon()`` in a child, so that K is dropped even if it is never used."""
+        """Have the hook call *inheritor* on both sides of a fork, so that K is dropped even if it is never used."""
         self._inheritors.add(inheritor)
 
     @property
@@ -99,6 +102,8 @@ class ForkDetector:
 
     def _in_parent(self) -> None:
         self.parent_forks += 1
+        for inheritor in tuple(self._inheritors):
+            inheritor.pull_soon()
 
 
 def arm_page() -> mmap.mmap | None:

@@ -12,18 +12,19 @@ from __future__ import annotations
 from threading import Lock, RLock
 
 from .core.accumulator import Accumulator
-from .core.generator import Generator
 from .errors import NotSeededError, SourceError
 from .generators.base import KEY_SIZE
 from .generators.secret import Uncopyable
 from .parts import FIRST_SEED_BITS
-from .shared import SharedGenerator, free_lock
+from .shared import free_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from .native import NativeShared
     from .parts import Parts
+    from .shared import SharedGenerator
     from .typing import Buffer, Source
 
 #: Bytes of a harvest that make one event.
@@ -44,7 +45,7 @@ class Life(Uncopyable):
     ----------
     epoch : int
         The fork epoch it belongs to.
-    generator : SharedGenerator
+    generator : SharedGenerator or NativeShared
         What requests are served from.
     accumulator : Accumulator
         Under ``_pool_lock``; its counts may be read without.
@@ -64,10 +65,10 @@ class Life(Uncopyable):
         "generator",
     )
 
-    def __init__(self, parts: Parts, epoch: int) -> None:
+    def __init__(self, parts: Parts, epoch: int, generator: SharedGenerator | NativeShared) -> None:
         self._parts = parts
         self.epoch = epoch
-        self.generator = SharedGenerator(lambda: Generator(parts.make_keystream, parts.construction), parts.system.read)
+        self.generator = generator
         self.accumulator = Accumulator(
             self.generator,
             parts.construction,
@@ -88,6 +89,11 @@ class Life(Uncopyable):
         self._mark_pulled(now)
         with self._pool_lock:
             self.accumulator.reseed(now, fresh)
+
+    @property
+    def next_pull_ns(self) -> int:
+        """The first nanosecond at which the next pull is due, unless something else makes it due before."""
+        return self._last_pull_ns + self._parts.interval_ns + 1
 
     def pull_if_due(self) -> None:
         """Harvest and reseed when the interval has passed since the last pull, unless somebody is at it already."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .core.constructions import Construction
     from .forks import ForkDetector
-    from .generators.base import KeystreamGenerator
+    from .generators.choice import Choice
     from .sources.os import OperatingSystem
     from .typing import Clock, Source
 
@@ -25,8 +25,8 @@ class Parts(Uncopyable):
 
     Parameters
     ----------
-    make_keystream : class
-        The keystream generator: cipher and provider.
+    make_keystream : Choice
+        The keystream generator: cipher, provider and kernel.
     construction : Construction
         The edition of Fortuna.
     system : OperatingSystem
@@ -41,6 +41,8 @@ class Parts(Uncopyable):
         Bytes in P_0 that make a reseed possible.
     interval_ns : int
         Nanoseconds that must be exceeded between pulls, and between reseeds.
+    has_system_clock : bool
+        Whether *clock* is the system's monotonic clock, which C can read by itself.
     pretend_unseeded : bool
         Refuse every request, to test what a service does before the first seed.
     """
@@ -49,6 +51,7 @@ class Parts(Uncopyable):
         "clock",
         "construction",
         "forks",
+        "has_system_clock",
         "interval_ns",
         "make_keystream",
         "min_pool_size",
@@ -60,7 +63,7 @@ class Parts(Uncopyable):
     def __init__(
         self,
         *,
-        make_keystream: type[KeystreamGenerator],
+        make_keystream: Choice,
         construction: Construction,
         system: OperatingSystem,
         sources: Sequence[Source],
@@ -68,6 +71,7 @@ class Parts(Uncopyable):
         forks: ForkDetector,
         min_pool_size: int = MIN_POOL_SIZE,
         interval_ns: int = INTERVAL_NS,
+        has_system_clock: bool = False,
         pretend_unseeded: bool = False,
     ) -> None:
         self.make_keystream = make_keystream
@@ -78,6 +82,7 @@ class Parts(Uncopyable):
         self.forks = forks
         self.min_pool_size = min_pool_size
         self.interval_ns = interval_ns
+        self.has_system_clock = has_system_clock
         self.pretend_unseeded = pretend_unseeded
 
     def without_sources(self) -> Parts:
@@ -91,5 +96,6 @@ class Parts(Uncopyable):
             forks=self.forks,
             min_pool_size=self.min_pool_size,
             interval_ns=self.interval_ns,
+            has_system_clock=self.has_system_clock,
             pretend_unseeded=self.pretend_unseeded,
         )

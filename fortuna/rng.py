@@ -11,11 +11,12 @@ import sys
 from io import BytesIO
 from operator import index
 
-from .core.generator import REQUEST_MAX
+from .core.generator import REQUEST_MAX, Generator
 from .errors import ClosedError, NotSeededError, ParameterError, SourceError
 from .generators.base import KEY_SIZE, writable_view
 from .generators.secret import Secret, Uncopyable
 from .life import Life
+from .shared import SharedGenerator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from ._stats import Stats
     from .errors import FortunaError
+    from .native import NativeShared
     from .parts import Parts
     from .typing import Buffer, Size, WritableBuffer
 
@@ -51,18 +53,24 @@ class Fortuna(Uncopyable):
     *Copies*: copying and pickling raise ``TypeError``, because a copy would repeat the same bytes.
     """
 
-    __slots__ = ("__weakref__", "_life", "_lives", "_parts", "_refusal")
+    def __new__(cls, parts: Parts) -> Self:
+        """Choose the implementation: in C where the provider is ``native``."""
+        if cls is Fortuna and parts.make_keystream.provider == "native":
+            from .native import NativeFortuna
+
+            return NativeFortuna.__new__(NativeFortuna, parts)  # type: ignore[return-value]  # a subclass of cls
+        return super().__new__(cls)
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._refusal: tuple[type[FortunaError], str] | None = None
         epoch = parts.forks.epoch()
-        self._life = Life(parts, epoch)
+        self._life = Life(parts, epoch, self._make_generator(epoch))
         # Epoch -> the life that won: dict.setdefault decides between threads that notice a fork at the same time.
         self._lives = {epoch: self._life}
         parts.forks.watch(self)
 
-    def random_bytes(self, n: Size) -> bytes:
+    def random_bytes(self, n: Size, /) -> bytes:
         """Return *n* random bytes.
 
         Parameters
@@ -95,7 +103,7 @@ class Fortuna(Uncopyable):
             self.readinto(view)
         return store.getvalue()
 
-    def readinto(self, buffer: WritableBuffer) -> int:
+    def readinto(self, buffer: WritableBuffer, /) -> int:
         """Fill *buffer* with random bytes.
 
         Parameters
@@ -204,6 +212,8 @@ class Fortuna(Uncopyable):
             pool_lengths=accumulator.pool_lengths,
             failing_sources=dict(life.failures),
             fork_detectors=self._parts.forks.detectors,
+            is_memory_locked=life.generator.is_locked,
+            is_memory_undumpable=life.generator.is_undumpable,
         )
 
     def child(self) -> Fortuna:
@@ -239,13 +249,16 @@ class Fortuna(Uncopyable):
         keystream = self._parts.make_keystream
         state = "seeded" if self._is_answering() else "not seeded" if self._refusal is None else "closed"
         return (
-            f"<Fortuna {keystream.name}/{keystream.provider} {self._parts.construction.name}, {state}, "
-            f"{self._life.accumulator.reseed_count} reseeds>"
+            f"<Fortuna {keystream.name}/{keystream.provider}/{keystream.kernel} {self._parts.construction.name}, "
+            f"{state}, {self._life.accumulator.reseed_count} reseeds>"
         )
 
     def abandon(self) -> None:
         """Drop K in a forked child; called by the at-fork hook, so it takes no lock."""
         self._life.abandon_in_child()
+
+    def pull_soon(self) -> None:
+        """Have the next request pull, after this process was forked; the life counts the forks itself."""
 
     def wait_for_seed(self, timeout_ns: int) -> None:
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
@@ -254,10 +267,7 @@ class Fortuna(Uncopyable):
     def _request(self, out: memoryview) -> None:
         """Serve one request of 1..2**20 bytes from the life that is current both before and after it."""
         while True:
-            life = self._current_life()
-            if self._parts.pretend_unseeded:
-                raise NotSeededError("not seeded: the tunable boot.pretend_unseeded is on")
-            life.pull_if_due()
+            life = self._ready()
             try:
                 life.generator.readinto(out)
             except NotSeededError:
@@ -268,6 +278,19 @@ class Fortuna(Uncopyable):
                 return
             # A fork or close() came in between: these bytes are the parent's, or nobody's.
             life.generator.abandon()
+
+    def _make_generator(self, epoch: int) -> SharedGenerator | NativeShared:  # noqa: ARG002  # the native one asks
+        """Return the (K, C) generator of a new life."""
+        parts = self._parts
+        return SharedGenerator(lambda: Generator(parts.make_keystream, parts.construction), parts.system.read)
+
+    def _ready(self) -> Life:
+        """Return the current life after the pull that may be due."""
+        life = self._current_life()
+        if self._parts.pretend_unseeded:
+            raise NotSeededError("not seeded: the tunable boot.pretend_unseeded is on")
+        life.pull_if_due()
+        return life
 
     def _current_life(self) -> Life:
         self._refuse_if_closed()
@@ -280,7 +303,7 @@ class Fortuna(Uncopyable):
     def _new_life(self) -> Life:
         """Seed this forked child from the operating system, unpaced, with locks that nobody holds."""
         epoch = self._parts.forks.epoch()
-        mine = Life(self._parts, epoch)
+        mine = Life(self._parts, epoch, self._make_generator(epoch))
         try:
             fresh = self._parts.system.read(KEY_SIZE)
         except SourceError as error:

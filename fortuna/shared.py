@@ -55,6 +55,8 @@ class SharedGenerator(Uncopyable):
     ----------
     requests, bytes_given : int
         Counts since it was made.
+    is_locked, is_undumpable : bool
+        Always false: Python's memory cannot be kept out of swap and core dumps.
 
     Notes
     -----
@@ -63,6 +65,9 @@ class SharedGenerator(Uncopyable):
     """
 
     __slots__ = ("_cell", "_lock", "_make_generator", "_read_fresh", "bytes_given", "requests")
+
+    is_locked = False
+    is_undumpable = False
 
     def __init__(self, make_generator: Callable[[], Generator], read_fresh: Callable[[int], Buffer]) -> None:
         self._lock = RLock()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .core.constructions import CONSTRUCTIONS
 from .errors import TunableError
-from .generators.registry import GENERATORS, PROVIDERS
+from .generators.registry import GENERATORS, KERNELS, PROVIDERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,6 +125,12 @@ TUNABLES: Final = {
             "auto",
             "The library that runs it; auto takes the first that works.",
             choices=("auto", *PROVIDERS),
+        ),
+        Tunable(
+            "generator.kernel",
+            "auto",
+            "The code inside the provider, which forces an instruction set; auto takes the best that works.",
+            choices=("auto", *KERNELS),
         ),
         Tunable("generator.construction", "fsk2010", "The edition of Fortuna.", choices=tuple(CONSTRUCTIONS)),
         Tunable(

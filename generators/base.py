@@ -61,7 +61,7 @@ class KeystreamGenerator(Uncopyable, ABC):
     key_size: ClassVar[int] = KEY_SIZE
     counter_bits: ClassVar[int] = COUNTER_BITS
     provider: ClassVar[str]
-    kernel: ClassVar[str]
+    kernel: str
 
     def __init__(self) -> None:
         self._is_keyed = False
@@ -127,6 +127,23 @@ class KeystreamGenerator(Uncopyable, ABC):
     def __repr__(self) -> str:
         keyed = "keyed" if self._is_keyed else "no key"
         return f"<{self.name} by {self.provider}, kernel {self.kernel}, {keyed}>"
+
+    @classmethod
+    def _kernels(cls) -> tuple[tuple[str, str], ...]:
+        """Return the kernels to choose from, best first, each with the reason why it cannot run here, or "".
+
+        A provider that chooses for itself has one, under the name in `kernel`.
+        """
+        return ((cls.kernel, ""),)
+
+    @classmethod
+    def _make(cls, kernel: str) -> KeystreamGenerator:  # noqa: ARG003  # for those with a choice
+        """Return an instance that uses *kernel*, one of `_kernels`."""
+        return cls()
+
+    @classmethod
+    def _test_kernel(cls, kernel: str) -> None:
+        """Raise `SelfTestError` where *kernel* fails a test of its own, beyond the known answers of all providers."""
 
     @abstractmethod
     def _rekey(self, key: Buffer) -> None:

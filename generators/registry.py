@@ -1,7 +1,7 @@
 """Which provider runs which generator, and the one door to an instance.
 
 The table names modules as text, so a provider's library is imported when it is first asked for and at no other time.
-A class goes out only after its known answers came out right (`.selftest`), once in a process. Nothing here chooses
+A choice goes out only after its known answers came out right (`.selftest`), once in a process. Nothing here chooses
 for anybody else: a choice belongs to the instance it made.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ..errors import FortunaError, ParameterError, ProviderUnavailableError
+from ..errors import FortunaError, ParameterError, ProviderUnavailableError, SelfTestError
+from .choice import Choice
 from .selftest import check_known_answers
 from .undisturbed import Undisturbed
 
@@ -21,44 +22,73 @@ if TYPE_CHECKING:
 
 #: (generator, provider) -> module below this package, class.
 FACTORIES: Final = {
+    ("aes256-icm", "native"): ("providers.native", "NativeAES256ICM"),
     ("aes256-icm", "pycryptodome"): ("providers.pycryptodome", "PyCryptodomeAES256ICM"),
     ("aes256-icm", "reference"): ("providers.reference_aes", "ReferenceAES256ICM"),
+    ("chacha20", "native"): ("providers.native", "NativeChaCha20"),
     ("chacha20", "pycryptodome"): ("providers.pycryptodome", "PyCryptodomeChaCha20"),
     ("chacha20", "reference"): ("providers.reference_chacha", "ReferenceChaCha20"),
+    ("chacha12", "native"): ("providers.native", "NativeChaCha12"),
+    ("chacha12", "reference"): ("providers.reference_chacha", "ReferenceChaCha12"),
+    ("chacha8", "native"): ("providers.native", "NativeChaCha8"),
+    ("chacha8", "reference"): ("providers.reference_chacha", "ReferenceChaCha8"),
+    ("xchacha20", "native"): ("providers.native", "NativeXChaCha20"),
+    ("xchacha20", "reference"): ("providers.reference_chacha", "ReferenceXChaCha20"),
+    ("xchacha12", "native"): ("providers.native", "NativeXChaCha12"),
+    ("xchacha12", "reference"): ("providers.reference_chacha", "ReferenceXChaCha12"),
+    ("xchacha8", "native"): ("providers.native", "NativeXChaCha8"),
+    ("xchacha8", "reference"): ("providers.reference_chacha", "ReferenceXChaCha8"),
 }
 GENERATORS: Final = tuple(dict.fromkeys(generator for generator, _ in FACTORIES))
 PROVIDERS: Final = tuple(dict.fromkeys(provider for _, provider in FACTORIES))
+#: Every name of a kernel: our own, best first, then those of providers that choose for themselves.
+KERNELS: Final = (
+    "vaes512",
+    "vaes",
+    "aesni",
+    "armv8",
+    "avx512",
+    "avx2",
+    "ssse3",
+    "neon",
+    "portable",
+    "library",
+    "python",
+)
 #: What ``auto`` tries, in this order. ``reference`` is missing on purpose: slow, and its AES is not constant-time.
-AUTO_ORDER: Final = ("pycryptodome",)
+AUTO_ORDER: Final = ("native", "pycryptodome")
 
-#: The outcome of each first use: a class, or the error that says why not. Facts about the machine, not choices.
-_outcomes: dict[tuple[str, str], type[KeystreamGenerator] | FortunaError] = {}
+#: The outcome of each first use: what may be chosen, or the error that says why not. Facts about the machine.
+_outcomes: dict[tuple[str, str, str], Choice | FortunaError] = {}
 
 
-def load(generator: str, provider: str) -> type[KeystreamGenerator]:
-    """Import one provider's class for *generator* and check its known answers, once.
+def load(generator: str, provider: str, kernel: str = "auto") -> Choice:
+    """Import one provider's class for *generator*, pick its kernel and check the known answers, once.
+
+    With ``auto``, a kernel that fails its tests is logged and the provider's next one taken.
 
     Raises
     ------
     ProviderUnavailableError
-        The provider has no such generator, or its library cannot be imported.
+        The provider has no such generator or kernel, or its library cannot be imported.
     SelfTestError
         It computed a known answer wrongly; it stays refused for the life of the process.
     """
-    outcome = _outcomes.get((generator, provider))
+    outcome = _outcomes.get((generator, provider, kernel))
     if outcome is None:
         try:
-            outcome = _load(generator, provider)
+            outcome = _pick(import_class(generator, provider), kernel)
         except FortunaError as error:
             outcome = error
-        _outcomes[generator, provider] = outcome
+        _outcomes[generator, provider, kernel] = outcome
     if isinstance(outcome, FortunaError):
         # Without the traceback of the first failure, which would grow with every raise.
         raise outcome.with_traceback(None)
     return outcome
 
 
-def _load(generator: str, provider: str) -> type[KeystreamGenerator]:
+def import_class(generator: str, provider: str) -> type[KeystreamGenerator]:
+    """Return one provider's class for *generator*, or raise `ProviderUnavailableError`."""
     if (generator, provider) not in FACTORIES:
         offers = [p for g, p in FACTORIES if g == generator]
         raise ProviderUnavailableError(
@@ -70,14 +100,47 @@ def _load(generator: str, provider: str) -> type[KeystreamGenerator]:
             found: type[KeystreamGenerator] = getattr(import_module(f".{module}", __package__), name)
     except ImportError as error:
         raise ProviderUnavailableError(f"provider {provider!r} cannot be imported: {error}") from error
-    check_known_answers(found)
     return found
 
 
-def resolve(generator: str, provider: str = "auto") -> type[KeystreamGenerator]:
-    """Return the class that runs *generator*: that of *provider*, or for ``auto`` the first that works.
+def _pick(found: type[KeystreamGenerator], kernel: str) -> Choice:
+    """Return the best kernel of *found* that passes its tests, or the one that is asked for."""
+    kernels = dict(found._kernels())
+    if kernel == "auto":
+        candidates = [name for name, reason in kernels.items() if not reason]
+    elif kernel in kernels and not kernels[kernel]:
+        candidates = [kernel]
+    else:
+        reason = kernels.get(kernel, "it has no such kernel")
+        raise ProviderUnavailableError(
+            f"kernel {kernel!r} of provider {found.provider!r} for {found.name!r}: {reason}; there is "
+            f"{', '.join(name for name, why in kernels.items() if not why) or 'none here'}"
+        )
+    failure: FortunaError = ProviderUnavailableError(
+        f"provider {found.provider!r} has no kernel for {found.name!r} here: "
+        f"{'; '.join(f'{name}: {reason}' for name, reason in kernels.items())}"
+    )
+    for name in candidates:
+        try:
+            found._test_kernel(name)
+            choice = Choice(found, name)
+            check_known_answers(choice)
+        except SelfTestError as error:
+            # Imported here because kernels that work never log.
+            from logging import getLogger
 
-    There is no fallback from one generator to another, and none from a named provider to a second one.
+            getLogger("fortuna").error("%s", error)  # noqa: TRY400  # what failed is known, its traceback says nothing
+            failure = error
+        else:
+            return choice
+    raise failure
+
+
+def resolve(generator: str, provider: str = "auto", kernel: str = "auto") -> Choice:
+    """Return what runs *generator*: *provider*, or for ``auto`` the first that works and has *kernel*.
+
+    There is no fallback from one generator to another, none from a named provider to a second one, and none from a
+    named kernel to a second one.
 
     Raises
     ------
@@ -89,11 +152,11 @@ def resolve(generator: str, provider: str = "auto") -> type[KeystreamGenerator]:
     _require_known("generator", generator, GENERATORS)
     if provider != "auto":
         _require_known("provider", provider, ("auto", *PROVIDERS))
-        return load(generator, provider)
+        return load(generator, provider, kernel)
     reasons = []
     for candidate in AUTO_ORDER:
         try:
-            return load(generator, candidate)
+            return load(generator, candidate, kernel)
         except FortunaError as error:
             reasons.append(f"{candidate}: {error}")
     raise ProviderUnavailableError(
@@ -102,7 +165,7 @@ def resolve(generator: str, provider: str = "auto") -> type[KeystreamGenerator]:
     )
 
 
-def create(name: str, provider: str = "auto") -> KeystreamGenerator:
+def create(name: str, provider: str = "auto", kernel: str = "auto") -> KeystreamGenerator:
     """Make a keystream generator of your own, without a key.
 
     It has nothing to do with the live generator: that one keeps the cipher it was booted with.
@@ -110,9 +173,12 @@ def create(name: str, provider: str = "auto") -> KeystreamGenerator:
     Parameters
     ----------
     name : str
-        ``"aes256-icm"`` or ``"chacha20"``.
+        ``"aes256-icm"``, ``"chacha20"``, ``"chacha12"``, ``"chacha8"``, ``"xchacha20"``, ``"xchacha12"`` or
+        ``"xchacha8"``.
     provider : str
-        ``"auto"``, ``"pycryptodome"`` or ``"reference"``.
+        ``"auto"``, ``"native"``, ``"pycryptodome"`` or ``"reference"``.
+    kernel : str
+        ``"auto"``, or one that `available` lists: forces the instruction set.
 
     Returns
     -------
@@ -124,11 +190,11 @@ def create(name: str, provider: str = "auto") -> KeystreamGenerator:
     ParameterError
         Unknown generator or provider; the message lists what there is.
     ProviderUnavailableError
-        The provider cannot run it here.
+        The provider cannot run it here, or not with that kernel.
     SelfTestError
         The provider computed a known answer wrongly.
     """
-    return resolve(name, provider)()
+    return resolve(name, provider, kernel)()
 
 
 def _require_known(what: str, got: str, allowed: tuple[str, ...]) -> None:

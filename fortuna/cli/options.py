@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 
 from ..core.constructions import CONSTRUCTIONS
-from ..generators.registry import GENERATORS, PROVIDERS
+from ..generators.registry import GENERATORS, KERNELS, PROVIDERS
 from .formats import FORMATS
 from .sizes import parse_size
 from .status import UsageError
@@ -20,6 +20,7 @@ DEFAULT_SIZE: Final = 32
 OVERRIDES: Final = {
     "cipher": "generator.cipher",
     "provider": "generator.provider",
+    "kernel": "generator.kernel",
     "construction": "generator.construction",
 }
 
@@ -80,6 +81,9 @@ def build_parser() -> ArgumentParser:
     boot.add_argument("--config", metavar="FILE", help="the TOML file of the tunables")
     boot.add_argument("--cipher", choices=GENERATORS, help="generator.cipher, at this boot only")
     boot.add_argument("--provider", choices=("auto", *PROVIDERS), help="generator.provider, at this boot only")
+    boot.add_argument(
+        "--kernel", choices=("auto", *KERNELS), metavar="NAME", help="generator.kernel, at this boot only; see --list"
+    )
     boot.add_argument("--construction", choices=CONSTRUCTIONS, help="generator.construction, at this boot only")
     instead = parser.add_argument_group("instead of random bytes").add_mutually_exclusive_group()
     instead.add_argument("--list", action="store_true", help="show generators and providers, and which is active")

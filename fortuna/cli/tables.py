@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def list_generators(tunables: Tunables) -> str:
-    """Return the matrix generator x provider: which one these tunables boot, and why others are not chosen."""
+    """Return the matrix generator x provider x kernel: which one these tunables boot, and why others are not chosen."""
     try:
-        keystream = resolve(tunables["generator.cipher"], tunables["generator.provider"])
-        active = keystream.name, keystream.provider
+        keystream = resolve(*(tunables[f"generator.{key}"] for key in ("cipher", "provider", "kernel")))
+        active = keystream.name, keystream.provider, keystream.kernel
     except FortunaError:
-        active = "", ""  # nothing would boot; the notes say why
+        active = "", "", ""  # nothing would boot; the notes say why
     rows = [("GENERATOR", "PROVIDER", "KERNEL", "STATE", "NOTE")]
     for cell in available():
-        is_active = (cell.generator, cell.provider) == active
+        is_active = (cell.generator, cell.provider, cell.kernel) == active
         state = "active" if is_active else "available" if cell.is_available else "absent"
         rows.append((cell.generator, cell.provider, cell.kernel or "-", state, cell.reason))
     return columns(rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from struct import pack, unpack
 
 from ..base import COUNTER_MAX, KEY_SIZE
-from ..chacha import ChaCha20
+from ..chacha import ChaCha, ChaCha8, ChaCha12, ChaCha20, XChaCha8, XChaCha12, XChaCha20
 from ..counter import counter_block
 from ..secret import Secret, SecretWords
 
@@ -45,18 +45,31 @@ def quarter_round(x: list[int], a: int, b: int, c: int, d: int) -> None:
         x[target] = rotate_left(x[target] ^ x[left], bits)
 
 
-def chacha_block(key: Buffer, counter: int, rounds: int) -> bytes:
-    """Return the 64-byte block of a 32-byte key at a 128-bit counter (RFC 8439 2.3, words 12..15 = LE128(C))."""
-    state = SecretWords((*CONSTANTS, *unpack("<8I", key), *unpack("<4I", counter_block(counter))))
+def permute(state: SecretWords, rounds: int) -> SecretWords:
+    """Return the state after *rounds* rounds, without the final addition."""
     working = SecretWords(state)
     for _ in range(rounds // 2):
         for words in QUARTER_ROUNDS:
             quarter_round(working, *words)
+    return working
+
+
+def chacha_block(key: Buffer, counter: int, rounds: int) -> bytes:
+    """Return the 64-byte block of a 32-byte key at a 128-bit counter (RFC 8439 2.3, words 12..15 = LE128(C))."""
+    state = SecretWords((*CONSTANTS, *unpack("<8I", key), *unpack("<4I", counter_block(counter))))
+    working = permute(state, rounds)
     return pack("<16I", *[(w + s) & 0xFFFFFFFF for w, s in zip(working, state, strict=True)])
 
 
-class ReferenceChaCha20(ChaCha20):
-    """ChaCha20 in plain Python, for comparison only."""
+def hchacha(key: Buffer, nonce: bytes, rounds: int) -> Secret:
+    """Return the 32-byte subkey: words 0..3 and 12..15 after the rounds (draft-irtf-cfrg-xchacha 2.2)."""
+    state = SecretWords((*CONSTANTS, *unpack("<8I", key), *unpack("<4I", nonce)))
+    working = permute(state, rounds)
+    return Secret(pack("<8I", *working[:4], *working[12:]))
+
+
+class Reference(ChaCha):
+    """ChaCha in plain Python, for comparison only."""
 
     __slots__ = ("_key",)
 
@@ -78,3 +91,50 @@ class ReferenceChaCha20(ChaCha20):
 
     def _erase(self) -> None:
         self._key.wipe()
+
+
+class ExtendedReference(Reference):
+    """XChaCha in plain Python: the subkey takes the key's place."""
+
+    __slots__ = ()
+
+    def _rekey(self, key: Buffer) -> None:
+        subkey = hchacha(key, bytes(16), self.rounds)
+        super()._rekey(subkey)
+        subkey.wipe()
+
+
+class ReferenceChaCha20(Reference, ChaCha20):
+    """ChaCha20 in plain Python."""
+
+    __slots__ = ()
+
+
+class ReferenceChaCha12(Reference, ChaCha12):
+    """ChaCha12 in plain Python."""
+
+    __slots__ = ()
+
+
+class ReferenceChaCha8(Reference, ChaCha8):
+    """ChaCha8 in plain Python."""
+
+    __slots__ = ()
+
+
+class ReferenceXChaCha20(ExtendedReference, XChaCha20):
+    """XChaCha20 in plain Python."""
+
+    __slots__ = ()
+
+
+class ReferenceXChaCha12(ExtendedReference, XChaCha12):
+    """XChaCha12 in plain Python."""
+
+    __slots__ = ()
+
+
+class ReferenceXChaCha8(ExtendedReference, XChaCha8):
+    """XChaCha8 in plain Python."""
+
+    __slots__ = ()

@@ -285,5 +285,5 @@ def run_script(
 
 def lines_of(done: subprocess.CompletedProcess[str]) -> list[str]:
     """Return what a script printed, after making sure that it ended well and complained of nothing."""
-    assert (0, "") == (done.returncode, done.stderr), done.stderr
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout.splitlines()

@@ -1,0 +1,548 @@
+/*
+ * Generator: Fortuna's generator (Cryptography Engineering 9.4), K and C, with
+ * nothing of Python between a request and its bytes.
+ *
+ * One request does, in this order and without a break: look at the attention
+ * word; give n bytes of keystream at C; replace K by the next 32 bytes.  On a
+ * build with a GIL, that is one uninterrupted stretch of C: no signal handler,
+ * finalizer or other thread runs in it, so nobody ever sees a K that was used
+ * and not yet replaced.  On a free-threaded build a mutex does the same.
+ *
+ * Attention.  A request may be served while the clock is before `due_ns`.  Set
+ * to 0, that one word also says everything else that wants Python: unseeded,
+ * closed, forked by this process, or being a forked child, where the kernel has
+ * wiped the page.  Only then is the method `_attend` called, which pulls,
+ * reseeds, builds a new life or raises.
+ *
+ * Two uses.  Without a clock it is the plain (K, C) generator of the core, with
+ * its limit of 2^20 bytes.  With one it is the base of the live generator.
+ */
+#include "native.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "../_kernels/counter.h"
+#include "../_kernels/wipe.h"
+#include "page.h"
+
+/* Bytes that one request may give before K must change (9.4.4). */
+enum { REQUEST_MAX = 1 << 20 };
+
+typedef struct generator Generator;
+
+struct generator {
+    PyObject_HEAD
+    native_state *state;                 /* of the module, which the type keeps alive */
+    const struct fortuna_kernel *kernel; /* null until __init__ */
+    struct fortuna_mapping mapping;
+    int (*now)(Generator *, int64_t *);  /* the clock; null for the plain generator */
+    PyObject *clock;                     /* what a Python clock calls */
+    pid_t pid;                           /* 0 where the page tells of a fork, else the maker's process id */
+    uint64_t version;                    /* steps whenever K changes */
+    uint64_t requests, bytes_given;
+#ifdef Py_GIL_DISABLED
+    PyMutex mutex;
+#endif
+};
+
+#ifdef Py_GIL_DISABLED
+#define LOCK(self) PyMutex_Lock(&(self)->mutex)
+#define UNLOCK(self) PyMutex_Unlock(&(self)->mutex)
+#else
+#define LOCK(self) ((void)(self)) /* the GIL is held */
+#define UNLOCK(self) ((void)(self))
+#endif
+
+/* --- Clocks ------------------------------------------------------------- */
+
+#ifndef CLOCK_MONOTONIC_COARSE
+#define CLOCK_MONOTONIC_COARSE CLOCK_MONOTONIC
+#endif
+
+static int read_clock(clockid_t id, int64_t *ns)
+{
+    struct timespec t;
+    if (clock_gettime(id, &t) != 0) {
+        PyErr_SetFromErrno(PyExc_OSError);
+        return -1;
+    }
+    *ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return 0;
+}
+
+/* A few nanoseconds to read, some milliseconds late: enough for a pace of 0.1 s. */
+static int coarse_now(Generator *self, int64_t *ns)
+{
+    (void)self;
+    return read_clock(CLOCK_MONOTONIC_COARSE, ns);
+}
+
+static int fine_now(Generator *self, int64_t *ns)
+{
+    (void)self;
+    return read_clock(CLOCK_MONOTONIC, ns);
+}
+
+static int python_now(Generator *self, int64_t *ns)
+{
+    PyObject *time = PyObject_CallNoArgs(self->clock);
+    if (time == NULL)
+        return -1;
+    *ns = PyLong_AsLongLong(time);
+    Py_DECREF(time);
+    return *ns == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* --- Requests ----------------------------------------------------------- */
+
+static int is_seeded(const struct fortuna_page *page)
+{
+    uint8_t any = 0;
+    for (int i = 0; i < FORTUNA_COUNTER_SIZE; i++)
+        any |= page->counter[i];
+    return any != 0;
+}
+
+/* A forked child, where only the process id can tell. */
+static int is_strange_process(const Generator *self)
+{
+    return self->pid != 0 && getpid() != self->pid;
+}
+
+/* Returns with the lock held if the request may be served, else -1 with an error set. */
+static int admit(Generator *self)
+{
+    struct fortuna_page *page = self->mapping.page;
+    int attended = 0;
+
+    for (;;) {
+        int64_t now = 0;
+        if (self->now == NULL) {
+            LOCK(self);
+            if (is_seeded(page))
+                return 0;
+            UNLOCK(self);
+            PyErr_SetString(self->state->not_seeded_error, "generator: not seeded yet (C = 0); reseed it first");
+            return -1;
+        }
+        if (!attended && self->now(self, &now) < 0)
+            return -1;
+        LOCK(self);
+        /* After one successful call of _attend the time does not matter any more: a clock that runs past
+         * every pull must not keep a request for ever.  Zero does matter: a fork, or a close. */
+        if ((attended ? page->due_ns != 0 : now < page->due_ns) && !is_strange_process(self))
+            return 0;
+        UNLOCK(self);
+        PyObject *done = PyObject_CallMethodNoArgs((PyObject *)self, self->state->attend);
+        if (done == NULL)
+            return -1;
+        Py_DECREF(done);
+        attended = 1;
+    }
+}
+
+/* PseudoRandomData (9.4.4) for 1..2^20 bytes. */
+static int serve(Generator *self, uint8_t *out, size_t n)
+{
+    struct fortuna_page *page = self->mapping.page;
+    const struct fortuna_kernel *kernel = self->kernel;
+
+    if (admit(self) < 0)
+        return -1;
+    self->version++;
+    self->requests++;
+    self->bytes_given += n;
+    if (n < FORTUNA_LARGE) {
+        kernel->request(page->key, page->counter, out, n);
+        UNLOCK(self);
+        return 0;
+    }
+    /* The keystream is seekable, so K is replaced first and the output made from copies of the old K and C
+     * while other threads go on: the same bytes. */
+    uint8_t schedule[FORTUNA_SCHEDULE_MAX], counter[FORTUNA_COUNTER_SIZE];
+    kernel->set_key(schedule, page->key);
+    memcpy(counter, page->counter, sizeof counter);
+    struct fortuna_counter next = fortuna_counter_plus(fortuna_counter_load(counter), fortuna_blocks(n, kernel->block_size));
+    fortuna_counter_store(page->counter, next);
+    kernel->keystream(schedule, page->counter, page->key, FORTUNA_KEY_SIZE);
+    next = fortuna_counter_plus(next, fortuna_blocks(FORTUNA_KEY_SIZE, kernel->block_size));
+    fortuna_counter_store(page->counter, next);
+    UNLOCK(self);
+    Py_BEGIN_ALLOW_THREADS
+    kernel->keystream(schedule, counter, out, n);
+    fortuna_wipe(schedule, sizeof schedule);
+    fortuna_wipe(counter, sizeof counter);
+    Py_END_ALLOW_THREADS
+    return 0;
+}
+
+/* Any number of bytes; on an error all of `out` is zero. */
+static int fill(Generator *self, uint8_t *out, size_t n)
+{
+    if (self->kernel == NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "generator: __init__ was not called");
+        return -1;
+    }
+    if (n > REQUEST_MAX && self->now == NULL) {
+        PyErr_Format(self->state->request_too_large_error,
+                     "request: got %zu bytes; one request gives at most %d bytes; split it", n, REQUEST_MAX);
+        return -1;
+    }
+    for (size_t start = 0; start < n; start += REQUEST_MAX) {
+        size_t piece = n - start < REQUEST_MAX ? n - start : REQUEST_MAX;
+        /* Signals are served between requests, never within one. */
+        if ((start > 0 && PyErr_CheckSignals() < 0) || serve(self, out + start, piece) < 0) {
+            memset(out, 0, n);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Closing sets due_ns to 0 and makes _attend raise; a request of nothing asks too. */
+static int admit_nothing(Generator *self)
+{
+    if (self->now == NULL || self->mapping.page->due_ns != 0)
+        return 0;
+    if (admit(self) < 0)
+        return -1;
+    UNLOCK(self);
+    return 0;
+}
+
+static int size_of(Generator *self, PyObject *n, Py_ssize_t *size)
+{
+    *size = PyLong_CheckExact(n) ? PyLong_AsSsize_t(n) : PyNumber_AsSsize_t(n, PyExc_OverflowError);
+    if (*size == -1 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError))
+            return -1;
+        PyErr_Clear();
+        PyObject *index = PyNumber_Index(n), *zero = PyLong_FromLong(0);
+        int is_negative = index == NULL || zero == NULL ? -1 : PyObject_RichCompareBool(index, zero, Py_LT);
+        Py_XDECREF(index);
+        Py_XDECREF(zero);
+        if (is_negative == 0)
+            PyErr_SetString(PyExc_MemoryError, "n: more bytes than memory can hold");
+        if (is_negative <= 0)
+            return -1;
+        *size = PY_SSIZE_T_MIN;
+    }
+    if (*size < 0) {
+        PyErr_Format(self->state->parameter_error, "n: got %S bytes; allowed is 0 or more", n);
+        return -1;
+    }
+    return 0;
+}
+
+PyObject *fortuna_generator_random_bytes(PyObject *object, PyObject *n)
+{
+    Generator *self = (Generator *)object;
+    Py_ssize_t size;
+
+    if (size_of(self, n, &size) < 0)
+        return NULL;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, size);
+    if (bytes == NULL)
+        return NULL;
+    if ((size == 0 ? admit_nothing(self) : fill(self, (uint8_t *)PyBytes_AS_STRING(bytes), (size_t)size)) < 0)
+        Py_CLEAR(bytes);
+    return bytes;
+}
+
+PyObject *fortuna_generator_readinto(PyObject *object, PyObject *buffer)
+{
+    Generator *self = (Generator *)object;
+    Py_buffer view;
+
+    if (fortuna_get_writable(buffer, &view) < 0)
+        return NULL;
+    Py_ssize_t size = view.len;
+    int status = size == 0 ? admit_nothing(self) : fill(self, view.buf, (size_t)size);
+    PyBuffer_Release(&view);
+    return status < 0 ? NULL : PyLong_FromSsize_t(size);
+}
+
+/* --- Keys --------------------------------------------------------------- */
+
+PyDoc_STRVAR(begin_life_doc,
+"_begin_life(life, /)\n--\n\n"
+"Forget K and C, unless they are of this life already; from now on only calls that name\n"
+"*life*, an integer above 0, change them.");
+
+static PyObject *generator_begin_life(PyObject *object, PyObject *life)
+{
+    Generator *self = (Generator *)object;
+    unsigned long long number = PyLong_AsUnsignedLongLong(life);
+
+    if (number == (unsigned long long)-1 && PyErr_Occurred())
+        return NULL;
+    LOCK(self);
+    /* Two threads that notice one fork both begin the life; what the first has done must stay. */
+    if (self->mapping.page->life != number) {
+        fortuna_wipe(self->mapping.page, sizeof *self->mapping.page);
+        self->mapping.page->life = number;
+        self->pid = self->mapping.wipes_on_fork ? 0 : getpid();
+        self->version++;
+        self->requests = self->bytes_given = 0;
+    }
+    UNLOCK(self);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(export_doc,
+"_export(key, /)\n--\n\nCopy K into 32 writable bytes; return (version, is_seeded) for `_install`.");
+
+static PyObject *generator_export(PyObject *object, PyObject *key)
+{
+    Generator *self = (Generator *)object;
+    Py_buffer view;
+
+    if (fortuna_get_writable(key, &view) < 0)
+        return NULL;
+    if (view.len != FORTUNA_KEY_SIZE) {
+        PyBuffer_Release(&view);
+        PyErr_SetString(PyExc_ValueError, "key: need exactly 32 bytes");
+        return NULL;
+    }
+    LOCK(self);
+    memcpy(view.buf, self->mapping.page->key, FORTUNA_KEY_SIZE);
+    uint64_t version = self->version;
+    int seeded = is_seeded(self->mapping.page);
+    UNLOCK(self);
+    PyBuffer_Release(&view);
+    return Py_BuildValue("KN", (unsigned long long)version, PyBool_FromLong(seeded));
+}
+
+PyDoc_STRVAR(install_doc,
+"_install(life, version, key, /)\n--\n\n"
+"Make *key* the K and step C, unless K has changed since *version*: then return False.\n"
+"Return None, and change nothing, where *life* is over.");
+
+static PyObject *generator_install(PyObject *object, PyObject *args)
+{
+    Generator *self = (Generator *)object;
+    struct fortuna_page *page = self->mapping.page;
+    unsigned long long life, version;
+    Py_buffer key;
+
+    if (!PyArg_ParseTuple(args, "KKy*:_install", &life, &version, &key))
+        return NULL;
+    if (key.len != FORTUNA_KEY_SIZE) {
+        PyBuffer_Release(&key);
+        PyErr_SetString(PyExc_ValueError, "key: need exactly 32 bytes");
+        return NULL;
+    }
+    LOCK(self);
+    int is_over = page->life != life, is_changed = self->version != version;
+    if (!is_over && !is_changed) {
+        memcpy(page->key, key.buf, FORTUNA_KEY_SIZE);
+        fortuna_counter_store(page->counter, fortuna_counter_plus(fortuna_counter_load(page->counter), 1));
+        self->version++;
+    }
+    UNLOCK(self);
+    PyBuffer_Release(&key);
+    if (is_over)
+        Py_RETURN_NONE;
+    return PyBool_FromLong(!is_changed);
+}
+
+PyDoc_STRVAR(arm_doc,
+"_arm(life, due_ns, /)\n--\n\nServe requests until the clock reaches *due_ns*, unless *life* is over or C is 0.");
+
+static PyObject *generator_arm(PyObject *object, PyObject *args)
+{
+    Generator *self = (Generator *)object;
+    struct fortuna_page *page = self->mapping.page;
+    unsigned long long life;
+    long long due_ns;
+
+    if (!PyArg_ParseTuple(args, "KL:_arm", &life, &due_ns))
+        return NULL;
+    LOCK(self);
+    if (page->life == life && is_seeded(page))
+        page->due_ns = due_ns;
+    UNLOCK(self);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(disarm_doc, "_disarm()\n--\n\nHave the next request ask for attention first.");
+
+static PyObject *generator_disarm(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    /* One word, written without the lock: the at-fork hook of a child calls this. */
+    ((Generator *)object)->mapping.page->due_ns = 0;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(wipe_doc,
+"_wipe(life, /)\n--\n\n"
+"Forget K and C, if they are of *life*; takes no lock, so that a forked child may call it.");
+
+static PyObject *generator_wipe(PyObject *object, PyObject *life)
+{
+    Generator *self = (Generator *)object;
+    unsigned long long number = PyLong_AsUnsignedLongLong(life);
+
+    if (number == (unsigned long long)-1 && PyErr_Occurred())
+        return NULL;
+    if (self->mapping.page->life == number) {
+        fortuna_wipe(self->mapping.page, sizeof *self->mapping.page);
+        self->version++;
+    }
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(load_doc, "_load(key, counter, /)\n--\n\nStart from a K of 32 bytes and a C of 16, as a known answer asks.");
+
+static PyObject *generator_load(PyObject *object, PyObject *args)
+{
+    Generator *self = (Generator *)object;
+    Py_buffer key, counter;
+
+    if (!PyArg_ParseTuple(args, "y*y*:_load", &key, &counter))
+        return NULL;
+    int fits = key.len == FORTUNA_KEY_SIZE && counter.len == FORTUNA_COUNTER_SIZE;
+    if (fits) {
+        LOCK(self);
+        memcpy(self->mapping.page->key, key.buf, FORTUNA_KEY_SIZE);
+        memcpy(self->mapping.page->counter, counter.buf, FORTUNA_COUNTER_SIZE);
+        self->version++;
+        UNLOCK(self);
+    } else {
+        PyErr_SetString(PyExc_ValueError, "need a key of 32 bytes and a counter of 16");
+    }
+    PyBuffer_Release(&key);
+    PyBuffer_Release(&counter);
+    if (!fits)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* --- What it tells about itself ----------------------------------------- */
+
+PyDoc_STRVAR(report_doc,
+"_report()\n--\n\n"
+"Return (is_seeded, requests, bytes_given, wipes_on_fork, is_locked, is_undumpable).");
+
+static PyObject *generator_report(PyObject *object, PyObject *unused)
+{
+    Generator *self = (Generator *)object;
+    (void)unused;
+    return Py_BuildValue("NKKNNN", PyBool_FromLong(is_seeded(self->mapping.page)), (unsigned long long)self->requests,
+                         (unsigned long long)self->bytes_given, PyBool_FromLong(self->mapping.wipes_on_fork),
+                         PyBool_FromLong(self->mapping.is_locked), PyBool_FromLong(self->mapping.is_undumpable));
+}
+
+/* --- The type ----------------------------------------------------------- */
+
+PyDoc_STRVAR(generator_doc,
+"Generator(cipher, kernel, clock=None, /)\n--\n\n"
+"K and C on a page of their own. The plain (K, C) generator without a clock; with one,\n"
+"which is 'coarse', 'fine' or a callable that returns nanoseconds, the base of the live\n"
+"generator: a subclass then has the method _attend.");
+
+/* A subclass passes arguments of its own, so they are not looked at here. */
+static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args;
+    (void)kwargs;
+    native_state *state = fortuna_state_of(type);
+    if (state == NULL)
+        return NULL;
+    Generator *self = (Generator *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    self->state = state;
+    if (fortuna_page_map(&self->mapping) < 0) {
+        Py_DECREF(self);
+        return PyErr_SetFromErrno(PyExc_OSError);
+    }
+    return (PyObject *)self;
+}
+
+static int generator_init(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    Generator *self = (Generator *)object;
+    const char *cipher, *name;
+    PyObject *clock = Py_None;
+    (void)kwargs;
+
+    if (!PyArg_ParseTuple(args, "ss|O:Generator", &cipher, &name, &clock))
+        return -1;
+    const struct fortuna_kernel *kernel = fortuna_require_kernel(self->state, cipher, name);
+    if (kernel == NULL)
+        return -1;
+    if (clock == Py_None) {
+        self->now = NULL;
+    } else if (PyUnicode_Check(clock)) {
+        self->now = PyUnicode_CompareWithASCIIString(clock, "coarse") == 0 ? coarse_now : fine_now;
+    } else {
+        self->now = python_now;
+        Py_INCREF(clock);
+        Py_XSETREF(self->clock, clock);
+    }
+    self->kernel = kernel;
+    return 0;
+}
+
+static int generator_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((Generator *)object)->clock);
+    return 0;
+}
+
+static int generator_clear(PyObject *object)
+{
+    Py_CLEAR(((Generator *)object)->clock);
+    return 0;
+}
+
+static void generator_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    fortuna_page_unmap(&((Generator *)object)->mapping);
+    generator_clear(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+PyDoc_STRVAR(random_bytes_doc,
+"random_bytes(n, /)\n--\n\nReturn *n* random bytes; see fortuna.Fortuna.random_bytes.");
+PyDoc_STRVAR(readinto_doc,
+"readinto(buffer, /)\n--\n\nFill *buffer* with random bytes; see fortuna.Fortuna.readinto.");
+
+static PyMethodDef generator_methods[] = {
+    {"random_bytes", fortuna_generator_random_bytes, METH_O, random_bytes_doc},
+    {"readinto", fortuna_generator_readinto, METH_O, readinto_doc},
+    {"_begin_life", generator_begin_life, METH_O, begin_life_doc},
+    {"_export", generator_export, METH_O, export_doc},
+    {"_install", generator_install, METH_VARARGS, install_doc},
+    {"_arm", generator_arm, METH_VARARGS, arm_doc},
+    {"_disarm", generator_disarm, METH_NOARGS, disarm_doc},
+    {"_wipe", generator_wipe, METH_O, wipe_doc},
+    {"_load", generator_load, METH_VARARGS, load_doc},
+    {"_report", generator_report, METH_NOARGS, report_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot generator_slots[] = {
+    {Py_tp_doc, (void *)generator_doc},
+    {Py_tp_new, generator_new},
+    {Py_tp_init, generator_init},
+    {Py_tp_traverse, generator_traverse},
+    {Py_tp_clear, generator_clear},
+    {Py_tp_dealloc, generator_dealloc},
+    {Py_tp_methods, generator_methods},
+    {0, NULL},
+};
+
+PyType_Spec fortuna_generator_spec = {
+    .name = "fortuna.generators._native.Generator",
+    .basicsize = sizeof(Generator),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = generator_slots,
+};

@@ -1,0 +1,53 @@
+/*
+ * What the files of the extension module share.
+ *
+ * The kernels below know nothing of Python; everything that does is here.  The
+ * module keeps its state per interpreter and has no other.
+ */
+#ifndef FORTUNA_NATIVE_H
+#define FORTUNA_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "../_kernels/cpu.h"
+#include "../_kernels/kernels.h"
+
+/* One interpreter's module: what the processor can do, the error classes of
+ * fortuna.errors, and the types. */
+typedef struct {
+    struct fortuna_cpu cpu;
+    PyObject *parameter_error;
+    PyObject *request_too_large_error;
+    PyObject *not_seeded_error;
+    PyObject *provider_unavailable_error;
+    PyObject *attend; /* the interned name of the method called when a request needs attention */
+    PyTypeObject *generator_type;
+} native_state;
+
+extern struct PyModuleDef fortuna_native_module;
+extern PyType_Spec fortuna_keystream_spec;
+extern PyType_Spec fortuna_generator_spec;
+extern PyType_Spec fortuna_first_call_spec;
+
+/* The state of the module that defined `type` or a base of it. */
+native_state *fortuna_state_of(PyTypeObject *type);
+
+/* The kernel of that name for that cipher if this very processor can run it;
+ * otherwise null with ProviderUnavailableError set. */
+const struct fortuna_kernel *fortuna_require_kernel(native_state *state, const char *cipher, const char *name);
+
+/* Get a contiguous view of bytes, writable or not, or raise BufferError that
+ * says which property is wrong. */
+int fortuna_get_bytes(PyObject *object, Py_buffer *view);
+int fortuna_get_writable(PyObject *object, Py_buffer *view);
+
+/* n bytes of keystream and more are made with the GIL released: below, giving
+ * it up and getting it back costs more than the bytes do. */
+enum { FORTUNA_LARGE = 16384 };
+
+/* Generator.random_bytes, for a caller who knows that `self` is a Generator. */
+PyObject *fortuna_generator_random_bytes(PyObject *self, PyObject *n);
+PyObject *fortuna_generator_readinto(PyObject *self, PyObject *buffer);
+
+#endif

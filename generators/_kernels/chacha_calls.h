@@ -1,0 +1,159 @@
+/*
+ * ChaCha's kernel functions: how a call is cut into batches and pairs, and the
+ * table of the six ciphers.  Part of chacha.h.
+ *
+ * The schedule of ChaCha is the key itself, 32 bytes; that of XChaCha is the
+ * subkey HChaCha(K, 16 zero bytes), after which XChaCha *is* ChaCha.  The
+ * number of rounds is an argument, so there is one copy of the code for all
+ * six; the loop that it controls predicts perfectly after a few calls.
+ */
+
+/* n bytes of keystream from block C on: whole batches straight into `out`, the
+ * rest through a scratch buffer. */
+static FORTUNA_SECRET void stream(const uint8_t key[32], struct fortuna_counter c, uint8_t *out, size_t n, int rounds)
+{
+    for (; n >= BATCH; n -= BATCH, out += BATCH) {
+        batch(out, key, c, rounds);
+        c = fortuna_counter_plus(c, BATCH_BLOCKS);
+        FORTUNA_FORGET(n);
+    }
+    if (n > 0) {
+        uint8_t scratch[BATCH > 2 * BLOCK ? BATCH : 2 * BLOCK];
+        if (n > 2 * BLOCK) {
+            batch(scratch, key, c, rounds);
+        } else {
+            quad x[8];
+            pair(x, key, c, rounds);
+            for (int i = 0; i < 8; i++)
+                store_quad(scratch + 16 * i, x[i]);
+        }
+        memcpy(out, scratch, n);
+        fortuna_wipe(scratch, sizeof scratch);
+    }
+}
+
+/* A request of up to one block: output and next key are one pair.  Here and
+ * below `key` receives the next key, and `cipher_key` is the one in use: the
+ * same memory, or XChaCha's subkey. */
+static FORTUNA_SECRET void small_request(uint8_t key[32], const uint8_t cipher_key[32], struct fortuna_counter c,
+                                         uint8_t *out, size_t n, int rounds)
+{
+    quad x[8];
+    pair(x, cipher_key, c, rounds);
+    store_quad(key, x[4]);
+    store_quad(key + 16, x[5]);
+    if (n == 32) { /* by far the most frequent size, and worth its own lines: 5 ns */
+        store_quad(out, x[0]);
+        store_quad(out + 16, x[1]);
+    } else {
+        uint8_t scratch[BLOCK];
+        for (int i = 0; i < 4; i++)
+            store_quad(scratch + 16 * i, x[i]);
+        memcpy(out, scratch, n);
+        fortuna_wipe(scratch, sizeof scratch);
+    }
+}
+
+/* A longer request: one batch if output and next key fit into it, else the
+ * output in place and the next key after it. */
+static FORTUNA_SECRET void large_request(uint8_t key[32], const uint8_t cipher_key[32], struct fortuna_counter c,
+                                         uint8_t *out, size_t n, int rounds)
+{
+    uint64_t blocks = fortuna_blocks(n, BLOCK);
+    if (blocks < BATCH_BLOCKS) {
+        uint8_t scratch[BATCH];
+        batch(scratch, cipher_key, c, rounds);
+        memcpy(out, scratch, n);
+        memcpy(key, scratch + BLOCK * blocks, FORTUNA_KEY_SIZE);
+        fortuna_wipe(scratch, sizeof scratch);
+    } else {
+        stream(cipher_key, c, out, n, rounds);
+        stream(cipher_key, fortuna_counter_plus(c, blocks), key, FORTUNA_KEY_SIZE, rounds);
+    }
+}
+
+static FORTUNA_SECRET void derive_subkey(uint8_t subkey[32], const uint8_t key[32], int rounds)
+{
+    hchacha(subkey, key, rounds);
+}
+
+/* What the functions above leave on the stack: a few spilled registers, or the
+ * frames of batches with their scratch buffers.  Two sizes, because a small
+ * request must not pay for the frames of a bulk one. */
+FORTUNA_WIPE_STACK(wipe_stack_small, 384)
+FORTUNA_WIPE_STACK(wipe_stack_large, 768 + 3 * BATCH)
+
+/* The calls proper. They hold no secrets in their own frames but what they wipe
+ * by name, and clear the stack below when the work is done. */
+
+static void set_key(void *schedule, const uint8_t key[32])
+{
+    memcpy(schedule, key, FORTUNA_KEY_SIZE);
+}
+
+FORTUNA_INLINE void extended_set_key(void *schedule, const uint8_t key[32], int rounds)
+{
+    derive_subkey(schedule, key, rounds);
+    wipe_stack_small();
+}
+
+FORTUNA_INLINE void keystream(const void *schedule, const uint8_t counter[16], uint8_t *out, size_t n, int rounds)
+{
+    stream(schedule, fortuna_counter_load(counter), out, n, rounds);
+    wipe_stack_large();
+}
+
+FORTUNA_INLINE void request(uint8_t key[32], uint8_t counter[16], uint8_t *out, size_t n, int rounds, int extended)
+{
+    struct fortuna_counter c = fortuna_counter_load(counter);
+    uint8_t subkey[FORTUNA_KEY_SIZE];
+    const uint8_t *cipher_key = key;
+
+    if (n == 0)
+        return;
+    if (extended) {
+        derive_subkey(subkey, key, rounds);
+        cipher_key = subkey;
+    }
+    if (n <= BLOCK) {
+        small_request(key, cipher_key, c, out, n, rounds);
+        wipe_stack_small();
+    } else {
+        large_request(key, cipher_key, c, out, n, rounds);
+        wipe_stack_large();
+    }
+    if (extended)
+        fortuna_wipe(subkey, sizeof subkey);
+    fortuna_counter_store(counter, fortuna_counter_plus(c, fortuna_blocks(n, BLOCK) + 1));
+}
+
+/* The six ciphers.  A table holds plain functions, so each gets two that fix
+ * the rounds, and XChaCha a third. */
+#define CHACHA_ROUNDS(r)                                                                                              \
+    static void keystream_##r(const void *schedule, const uint8_t counter[16], uint8_t *out, size_t n)                \
+    {                                                                                                                 \
+        keystream(schedule, counter, out, n, r);                                                                      \
+    }                                                                                                                 \
+    static void request_##r(uint8_t key[32], uint8_t counter[16], uint8_t *out, size_t n)                             \
+    {                                                                                                                 \
+        request(key, counter, out, n, r, 0);                                                                          \
+    }                                                                                                                 \
+    static void extended_request_##r(uint8_t key[32], uint8_t counter[16], uint8_t *out, size_t n)                    \
+    {                                                                                                                 \
+        request(key, counter, out, n, r, 1);                                                                          \
+    }                                                                                                                 \
+    static void extended_set_key_##r(void *schedule, const uint8_t key[32])                                           \
+    {                                                                                                                 \
+        extended_set_key(schedule, key, r);                                                                           \
+    }
+CHACHA_ROUNDS(20)
+CHACHA_ROUNDS(12)
+CHACHA_ROUNDS(8)
+
+#define CHACHA_ENTRIES(r)                                                                                  \
+    {"chacha" #r, CHACHA_NAME, BLOCK, FORTUNA_KEY_SIZE, set_key, keystream_##r, request_##r},              \
+    {"xchacha" #r, CHACHA_NAME, BLOCK, FORTUNA_KEY_SIZE, extended_set_key_##r, keystream_##r, extended_request_##r}
+static const struct fortuna_kernel kernels[] = {CHACHA_ENTRIES(20), CHACHA_ENTRIES(12), CHACHA_ENTRIES(8)};
+
+const struct fortuna_kernel_set CHACHA_SET = {
+    "chacha", CHACHA_NAME, CHACHA_FEATURES, sizeof kernels / sizeof kernels[0], kernels, NULL};
