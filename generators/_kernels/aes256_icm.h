@@ -62,28 +62,29 @@ const struct fortuna_kernel_set AES_SET = {"aes256-icm", AES_NAME, AES_FEATURES,
 
 enum { BLOCK = 16, ROUND_KEYS = 15, WIDTH = AES_WIDTH, WAYS = 8, BATCH = WAYS * WIDTH * BLOCK };
 
-/* One block as two 64-bit halves or four 32-bit words, and a vector of blocks. */
+/* One block as halves, words or bytes, and a vector of blocks. */
 typedef uint64_t block __attribute__((vector_size(16)));
 typedef uint32_t words __attribute__((vector_size(16)));
+typedef uint8_t bytes __attribute__((vector_size(16)));
 typedef uint64_t wide __attribute__((vector_size(16 * AES_WIDTH)));
 
 #include "aes256_schedule.h"
 
-FORTUNA_INLINE block load_block(const uint8_t *bytes)
+FORTUNA_INLINE block load_block(const uint8_t *in)
 {
     block b;
-    memcpy(&b, bytes, sizeof b);
+    memcpy(&b, in, sizeof b);
     return b;
 }
 
-FORTUNA_INLINE void store_block(uint8_t *bytes, block b)
+FORTUNA_INLINE void store_block(uint8_t *out, block b)
 {
-    memcpy(bytes, &b, sizeof b);
+    memcpy(out, &b, sizeof b);
 }
 
-FORTUNA_INLINE void store_wide(uint8_t *bytes, wide w)
+FORTUNA_INLINE void store_wide(uint8_t *out, wide w)
 {
-    memcpy(bytes, &w, sizeof w);
+    memcpy(out, &w, sizeof w);
 }
 
 FORTUNA_INLINE block counter_block(struct fortuna_counter c)

@@ -93,8 +93,8 @@ static FORTUNA_SECRET void large_request(uint8_t key[32], struct fortuna_counter
 /* What the functions above leave on the stack: a few spilled registers, or the
  * frames of batches with their scratch buffers.  Two sizes, because a small
  * request must not pay for the frames of a bulk one. */
-FORTUNA_WIPE_STACK(wipe_stack_small, 384)
-FORTUNA_WIPE_STACK(wipe_stack_large, 768 + 3 * BATCH)
+FORTUNA_WIPE_STACK(wipe_stack_small, 392)
+FORTUNA_WIPE_STACK(wipe_stack_large, 520 + 4 * BATCH)
 
 /* The calls proper: see wipe.h for why the work is done one level down. */
 

@@ -30,12 +30,15 @@ FORTUNA_INLINE block prefix(block key)
     return (block)x;
 }
 
+/* RotWord on bytes 12..15, in the same shuffle that spreads them to all words. */
+#define LAST_WORD_ROTATED 13, 14, 15, 12
+
 /* Round key i from the two before it; `rcon` is Rcon[i / 2] (5.2, table 5),
  * which stands in the first byte of its word. */
 FORTUNA_INLINE block even_round_key(block two_back, block one_back, uint32_t rcon)
 {
-    words last = FORTUNA_SHUFFLE(words, (words)one_back, (words)one_back, 3, 3, 3, 3);
-    last = last >> 8 | last << 24; /* RotWord: the first byte is the least significant */
+    bytes last = FORTUNA_SHUFFLE(bytes, (bytes)one_back, (bytes)one_back, LAST_WORD_ROTATED, LAST_WORD_ROTATED,
+                                 LAST_WORD_ROTATED, LAST_WORD_ROTATED);
     return AES_BLOCK_LAST((block)last, prefix(two_back) ^ (block)((words){0} + rcon));
 }
 

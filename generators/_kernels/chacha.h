@@ -127,12 +127,12 @@ typedef uint8_t quad_bytes __attribute__((vector_size(16)));
 /* Two quarter rounds (RFC 8439 2.1) on vectors of `type`, row for a batch and
  * quad for a pair.  They are written step beside step, so that the processor
  * finds the second where the first makes it wait. */
-#define QUARTER_ROUNDS(type, a, b, c, d, e, f, g, h)                              \
-    do {                                                                          \
-        a += b, e += f, d ^= a, h ^= e, d = ROTATE_16(type, d), h = ROTATE_16(type, h); \
-        c += d, g += h, b ^= c, f ^= g, b = ROTATE(b, 12), f = ROTATE(f, 12);     \
-        a += b, e += f, d ^= a, h ^= e, d = ROTATE_8(type, d), h = ROTATE_8(type, h); \
-        c += d, g += h, b ^= c, f ^= g, b = ROTATE(b, 7), f = ROTATE(f, 7);       \
+#define QUARTER_ROUNDS(type, a, b, c, d, e, f, g, h)                                        \
+    do {                                                                                    \
+        a += b, e += f, d ^= a, h ^= e, d = ROTATE_16(type, d), h = ROTATE_16(type, h);     \
+        c += d, g += h, b ^= c, f ^= g, b = ROTATE(b, 12), f = ROTATE(f, 12);               \
+        a += b, e += f, d ^= a, h ^= e, d = ROTATE_8(type, d), h = ROTATE_8(type, h);       \
+        c += d, g += h, b ^= c, f ^= g, b = ROTATE(b, 7), f = ROTATE(f, 7);                 \
     } while (0)
 
 /* A vector with `word` in every lane. */

@@ -48,10 +48,12 @@ FORTUNA_INLINE void fortuna_wipe(void *memory, size_t n)
  * The first bytes below a frame count most, leaf functions spill there, so the
  * array must begin there too.  A compiler that knows what is written with
  * vector instructions aligns it to 32 or 64 bytes and leaves a gap above it;
- * hence the pointer is hidden. */
+ * hence the pointer is hidden.  A size of 8 more than a multiple of 16 leaves
+ * none either between the array and a stack protector's canary. */
 #define FORTUNA_WIPE_STACK(name, size)                  \
     static __attribute__((noinline)) void name(void)    \
     {                                                   \
+        _Static_assert((size) % 16 == 8, "see above");  \
         uint8_t frame[size], *start = frame;            \
         __asm__ volatile("" : "+r"(start));             \
         fortuna_wipe(start, sizeof frame);              \
