@@ -6,15 +6,17 @@ import json
 import platform
 import sys
 from argparse import ArgumentParser
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from .measure import Timing, measure
-from .tables import tables
+from .measure import measure
+from .tables import GROUPS, Bench
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from .measure import Timing
 
 
 def machine() -> dict[str, str]:
@@ -24,53 +26,64 @@ def machine() -> dict[str, str]:
     if cpuinfo.exists():
         names = [line.partition(":")[2].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
         model = names[0] if names else model
-    return {
-        "cpu": model,
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "fortuna-rng": version("fortuna-rng"),
-        "pycryptodome": version("pycryptodome"),
-    }
+    described = {"cpu": model, "system": platform.platform(), "python": platform.python_version()}
+    for distribution in ("fortuna-rng", "pycryptodome", "cryptography", "numpy", "randomgen"):
+        try:
+            described[distribution] = version(distribution)
+        except PackageNotFoundError:
+            described[distribution] = "not installed"
+    return described
 
 
 def show(title: str, timings: Sequence[Timing]) -> str:
-    """Return one table as text: median time, and how many times the first contender's that is."""
-    lines = [title]
+    """Return one table as text: time, and how many times the first contender's that is, and its inverse."""
+    width = max(len(timing.name) for timing in timings) + 2
+    lines = [title, f"  {'':<{width}}{'median ns':>14}{'best ns':>14}{'x time':>10}{'x speed':>10}"]
     for timing in timings:
         ratio = timing.times(timings[0])
-        lines.append(
-            f"  {timing.name:<34}{timing.median_ns / 1000:>12.3f} us{ratio:>10.3f} x{1 / ratio:>10.3f} x speed"
-        )
+        numbers = f"{timing.median_ns:>14.3f}{timing.best_ns:>14.3f}{ratio:>10.3f}{1 / ratio:>10.3f}"
+        lines.append(f"  {timing.name:<{width}}{numbers}")
     return "\n".join(lines) + "\n"
+
+
+def results(groups: Sequence[str], rounds: int) -> Iterator[tuple[str, tuple[Timing, ...]]]:
+    """Yield each table's title and timings."""
+    bench = Bench()
+    for group in groups:
+        for table in GROUPS[group](bench):
+            yield table.title, measure(table.contenders, rounds)
 
 
 def main() -> int:
     """Run ``python -m fortuna.bench``."""
     parser = ArgumentParser(
-        prog="python -m fortuna.bench", description="Measure fortuna against its peers, in one run."
+        prog="python -m fortuna.bench", description="Measure fortuna against its peers, in one run, as ratios."
     )
     parser.add_argument("--rounds", type=int, default=31, metavar="N", help="rounds of each table (default 31)")
+    parser.add_argument("--only", choices=GROUPS, action="append", help="run this group of tables; may be repeated")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error(f"--rounds: got {options.rounds}; allowed is 1 or more")
-    results = [(table.title, measure(table.contenders, options.rounds)) for table in tables()]
+    found = results(options.only or tuple(GROUPS), options.rounds)
     if options.json:
-        report = {
-            "machine": machine(),
-            "tables": [
-                {
-                    "title": title,
-                    "rows": [{"name": t.name, "median_ns": t.median_ns, "times": t.times(timings[0])} for t in timings],
-                }
-                for title, timings in results
-            ],
-        }
-        json.dump(report, sys.stdout, indent=2)
+        tables = [
+            {
+                "title": title,
+                "rows": [
+                    {"name": t.name, "median_ns": t.median_ns, "best_ns": t.best_ns, "times": t.times(timings[0])}
+                    for t in timings
+                ],
+            }
+            for title, timings in found
+        ]
+        json.dump({"machine": machine(), "tables": tables}, sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
-        sys.stdout.write("".join(f"{key}: {value}\n" for key, value in machine().items()) + "\n")
-        sys.stdout.write("\n".join(show(title, timings) for title, timings in results))
+        sys.stdout.write("".join(f"{key}: {value}\n" for key, value in machine().items()))
+        for title, timings in found:
+            sys.stdout.write(f"\n{show(title, timings)}")
+            sys.stdout.flush()
     return 0
 
 

@@ -22,15 +22,26 @@ TURN_NS: Final = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One way to do the job: its name and a call that does it once."""
+    """One way to do the job.
+
+    Attributes
+    ----------
+    name : str
+        What stands in the table.
+    call : callable
+        Does it once.
+    amount : int
+        How much of the job that is, where contenders do not all do the same: bytes, or requests.
+    """
 
     name: str
     call: Callable[[], object]
+    amount: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What one contender took, in nanoseconds a call, round by round."""
+    """What one contender took, in nanoseconds for each unit of its amount, round by round."""
 
     name: str
     rounds_ns: tuple[float, ...]
@@ -39,6 +50,11 @@ class Timing:
     def median_ns(self) -> float:
         """The median over the rounds."""
         return median(self.rounds_ns)
+
+    @property
+    def best_ns(self) -> float:
+        """The shortest round."""
+        return min(self.rounds_ns)
 
     def times(self, other: Timing) -> float:
         """Return how many times as long as *other* it took: the median of the rounds' ratios."""
@@ -51,7 +67,7 @@ def measure(contenders: Sequence[Contender], rounds: int) -> tuple[Timing, ...]:
     taken: list[list[float]] = [[] for _ in contenders]
     for _ in range(rounds + 1):
         for contender, repeat, times in zip(contenders, repeats, taken, strict=True):
-            times.append(turn(contender.call, repeat))
+            times.append(turn(contender.call, repeat) / contender.amount)
     return tuple(Timing(c.name, tuple(times[1:])) for c, times in zip(contenders, taken, strict=True))
 
 

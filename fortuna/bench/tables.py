@@ -2,100 +2,156 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from threading import Thread
 
-from Crypto.Cipher import AES
-from Crypto.Cipher import ChaCha20 as CryptoChaCha20
-from Crypto.Util import Counter
-
-from .._boot import build, process
+from .._boot import build
+from ..forks import ForkDetector
+from ..generators import available
 from ..tunables import Tunables
 from .measure import Contender
+from .peers import MIB, aes_peers, chacha_peers, process_peers, request_peers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Final
+    from collections.abc import Callable, Iterator
+    from typing import Final
 
     from ..rng import Fortuna
 
-MIB: Final = 1 << 20
-CIPHERS: Final = ("aes256-icm", "chacha20")
+#: Sizes of requests, in bytes.
+SIZES: Final = (1, 16, 32, 256, 4096, 65536, MIB)
+#: Bytes that the commands of the dump table write.
+DUMPED: Final = 256 * MIB
+#: Requests of 1 MiB that each thread makes in one call.
+THREAD_REQUESTS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One comparison.
-
-    Attributes
-    ----------
-    title : str
-        What is compared.
-    contenders : tuple of Contender
-        The first is the yardstick.
-    """
+    """One comparison: what it is about, and its contenders, of which the first is the yardstick."""
 
     title: str
     contenders: tuple[Contender, ...]
 
 
-def tables() -> tuple[Table, ...]:
-    """Return all comparisons, with generators of their own that the process's default one does not notice."""
-    aes, chacha = (build(Tunables({"generator.cipher": cipher}, {}), process.forks) for cipher in CIPHERS)
-    zeros = bytes(MIB)
-    aes_ctr, chacha20 = library_ciphers()
-    return (
-        Table("random_bytes(32), time against os.urandom(32)", requests(32, aes, chacha)),
-        Table("random_bytes(4096), time against os.urandom(4096)", requests(4096, aes, chacha)),
-        Table("random_bytes(1 MiB), time against os.urandom(1 MiB)", requests(MIB, aes, chacha)),
-        Table(
-            "1 MiB of AES-256, time against pycryptodome encrypting 1 MiB of zeros in counter mode",
+class Bench:
+    """All comparisons, with generators of their own that the process's default one does not notice."""
+
+    def __init__(self) -> None:
+        self._forks = ForkDetector()
+
+    def boot(self, cipher: str, provider: str = "auto", kernel: str = "auto") -> Fortuna:
+        """Return a live generator."""
+        values = {"generator.cipher": cipher, "generator.provider": provider, "generator.kernel": kernel}
+        return build(Tunables(values, {}), self._forks)
+
+    def requests(self) -> Iterator[Table]:
+        """Yield a table for each size of request."""
+        generators = [self.boot(cipher) for cipher in ("aes256-icm", "chacha20", "chacha8")]
+        generators += [self.boot(cipher, "pycryptodome") for cipher in ("aes256-icm", "chacha20")]
+        for n in SIZES:
+            ours = (named(generator, partial(generator.random_bytes, n)) for generator in generators)
+            yield Table(f"random_bytes({n}), against os.urandom({n})", (*request_peers(n), *ours))
+
+    def bulk(self) -> Iterator[Table]:
+        """Yield tables of 1 MiB requests, for each kernel of each provider that is not the slow oracle."""
+        for title, peers, is_aes in (
+            ("AES-256", tuple(aes_peers()), True),
+            ("ChaCha", tuple(chacha_peers()), False),
+        ):
+            ours = [
+                self.readinto(cell.generator, cell.provider, cell.kernel)
+                for cell in available()
+                if cell.is_available and cell.provider != "reference" and cell.generator.startswith("aes") == is_aes
+            ]
+            yield Table(f"{title}, readinto(1 MiB), for each byte, against {peers[0].name}", (*peers, *ours))
+
+    def readinto(self, cipher: str, provider: str, kernel: str) -> Contender:
+        """Return the contender that fills 1 MiB."""
+        generator, buffer = self.boot(cipher, provider, kernel), bytearray(MIB)
+        return named(generator, partial(generator.readinto, buffer), MIB)
+
+    def library(self) -> Iterator[Table]:
+        """Yield tables that hold the provider pycryptodome against its library encrypting 1 MiB of zeros."""
+        for cipher, peers in (("aes256-icm", aes_peers()), ("chacha20", chacha_peers())):
+            generator = self.boot(cipher, "pycryptodome")
+            yardstick = next(peer for peer in peers if peer.name.startswith("pycryptodome"))
+            ours = named(generator, partial(generator.random_bytes, MIB), MIB)
+            yield Table(f"random_bytes(1 MiB) of {cipher}, for each byte, against its library", (yardstick, ours))
+
+    def threads(self) -> Iterator[Table]:
+        """Yield tables of threads that share one generator, each making requests of 1 MiB."""
+        for cipher in ("aes256-icm", "chacha20"):
+            generator = self.boot(cipher)
+            yield Table(
+                f"threads on one {cipher}, requests of 1 MiB, time for each request",
+                tuple(
+                    Contender(f"{n} threads", partial(in_threads, generator, n), n * THREAD_REQUESTS) for n in (1, 2, 4)
+                ),
+            )
+
+    def start(self) -> Iterator[Table]:
+        """Yield a table of whole processes, from start to end."""
+        yield Table(
+            "start, whole processes, against python -c pass",
             (
-                Contender("pycryptodome AES-256-CTR encrypt", lambda: aes_ctr.encrypt(zeros)),
-                Contender("fortuna aes256-icm random_bytes", lambda: aes.random_bytes(MIB)),
+                Contender("python -c pass", process("-c", "pass")),
+                Contender("python -c 'import fortuna'", process("-c", "import fortuna")),
+                Contender("fortuna-dump -n 32", process(dump_command(), "-n", "32")),
             ),
-        ),
-        Table(
-            "1 MiB of ChaCha20, time against pycryptodome encrypting 1 MiB of zeros",
-            (
-                Contender("pycryptodome ChaCha20 encrypt", lambda: chacha20.encrypt(zeros)),
-                Contender("fortuna chacha20 random_bytes", lambda: chacha.random_bytes(MIB)),
-            ),
-        ),
-        Table(
-            "start, whole processes, time against python -c pass",
-            (
-                Contender("python -c pass", start("-c", "pass")),
-                Contender("python -c 'import fortuna'", start("-c", "import fortuna")),
-                Contender("fortuna-dump -n 32", start(str(Path(sys.executable).with_name("fortuna-dump")), "-n", "32")),
-            ),
-        ),
-    )
+        )
+
+    def dump(self) -> Iterator[Table]:
+        """Yield a table of commands that write much."""
+        arguments = (dump_command(), "-n", str(DUMPED), "-f", "raw")
+        ours = Contender("fortuna-dump -f raw", process(*arguments), DUMPED)
+        peers = tuple(process_peers(DUMPED))
+        yield Table(f"256 MiB to /dev/null, for each byte, against {peers[0].name}", (*peers, ours))
 
 
-def requests(n: int, aes: Fortuna, chacha: Fortuna) -> tuple[Contender, ...]:
-    """Return the contenders for *n* random bytes."""
-    return (
-        Contender("os.urandom", lambda: os.urandom(n)),
-        Contender("secrets.token_bytes", lambda: secrets.token_bytes(n)),
-        Contender("fortuna aes256-icm", lambda: aes.random_bytes(n)),
-        Contender("fortuna chacha20", lambda: chacha.random_bytes(n)),
-    )
+#: The tables by the name that ``--only`` takes.
+GROUPS: Final[dict[str, Callable[[Bench], Iterator[Table]]]] = {
+    "requests": Bench.requests,
+    "bulk": Bench.bulk,
+    "library": Bench.library,
+    "threads": Bench.threads,
+    "start": Bench.start,
+    "dump": Bench.dump,
+}
 
 
-def library_ciphers() -> tuple[Any, Any]:
-    """Return pycryptodome's own objects, set up once, as a user of the library would hold them."""
-    key = os.urandom(32)
-    position = Counter.new(128, little_endian=True, initial_value=1)
-    return AES.new(key, AES.MODE_CTR, counter=position), CryptoChaCha20.new(key=key, nonce=bytes(8))
+def named(generator: Fortuna, call: Callable[[], object], amount: int = 1) -> Contender:
+    """Return a contender with the name of what *generator* runs on."""
+    facts = generator.stats()
+    return Contender(f"fortuna {facts.generator} {facts.provider}/{facts.kernel}", call, amount)
 
 
-def start(*arguments: str) -> Callable[[], object]:
+def in_threads(generator: Fortuna, count: int) -> None:
+    """Make requests of 1 MiB from *count* threads at once, into buffers of their own."""
+
+    def work() -> None:
+        buffer = bytearray(MIB)
+        for _ in range(THREAD_REQUESTS):
+            generator.readinto(buffer)
+
+    threads = [Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def dump_command() -> str:
+    """Return the path of fortuna-dump beside this Python."""
+    return str(Path(sys.executable).with_name("fortuna-dump"))
+
+
+def process(*arguments: str) -> Callable[[], object]:
     """Return a call that runs Python with *arguments*, its output dropped."""
     command = (sys.executable, *arguments)
     return lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
