@@ -145,3 +145,8 @@ def raiser(error: BaseException) -> Callable[..., Any]:
         raise error
 
     return fail
+
+
+def spell(value: object) -> str:
+    """Return the readable id of a test's arguments."""
+    return " ".join(value) if isinstance(value, tuple) else str(value)

@@ -19,7 +19,7 @@ from fortuna.cli.status import Status
 from fortuna.generators.registry import GENERATORS
 from fortuna.sources.os import OperatingSystem
 
-from .cli_support import ScriptedFortuna, complaint, launch, launch_code, raiser, run_here
+from .cli_support import ScriptedFortuna, complaint, launch, launch_code, raiser, run_here, spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ def test_exit_codes() -> None:
         (("--cip", "chacha20"), "--cip"),
         (("-n", "1", "--bogus", "--force"), "--bogus"),
     ],
-    ids=" ".join,
+    ids=spell,
 )
 def test_usage_errors(arguments: tuple[str, ...], about: str, script: list[ScriptedFortuna]) -> None:
     """A command line that cannot be carried out is exit code 2 and one line that says why; nothing is booted."""

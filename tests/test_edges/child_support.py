@@ -39,7 +39,7 @@ class Child:
                 os.close(self.reader)
                 os.write(writer, act())
                 status = 0
-            except BaseException:
+            except BaseException:  # noqa: BLE001 - whatever it was, the child must not go on as the parent
                 traceback.print_exc()
                 sys.stderr.flush()
             finally:

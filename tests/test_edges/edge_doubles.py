@@ -3,6 +3,8 @@
 Nothing here waits or asks the real machine, so every test that uses it gives the same bytes each time.
 """
 
+# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
+
 from __future__ import annotations
 
 import errno
@@ -12,6 +14,8 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import Crypto
 
 import fortuna
 from fortuna.core.accumulator import Accumulator
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
+    from typing_extensions import Self
+
     from fortuna.generators import KeystreamGenerator
 
 HERE: Final = Path(__file__).resolve().parent
@@ -36,6 +42,8 @@ PRODUCT: Final = (
     str(Path(fortuna.__file__).parent) + os.sep,
     str((Path(fortuna.__file__).parent / "generators").resolve()) + os.sep,
 )
+#: The same with the library that runs the ciphers, which a signal handler may interrupt just as well.
+PRODUCT_AND_LIBRARY: Final = (*PRODUCT, str(Path(Crypto.__file__).parent) + os.sep)
 INTERVAL_NS: Final = 100_000_000
 #: How long a test waits for a process before it calls it hung.
 HANG_SECONDS: Final = 60
@@ -185,7 +193,7 @@ class Model:
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        make: type[KeystreamGenerator] = bench.parts.make_keystream  # type: ignore[assignment]
+        make: type[KeystreamGenerator] = bench.parts.make_keystream
         self.accumulator = Accumulator(
             Generator(make, bench.parts.construction),
             bench.parts.construction,
@@ -224,15 +232,18 @@ class Interrupter:
     events ``call`` and ``c_return``; an action that raises does so from there, as a handler's exception would.
     """
 
-    def __init__(self, at: int, action: Callable[[], object], *, only: str = "") -> None:
+    def __init__(
+        self, at: int, action: Callable[[], object], *, only: str = "", inside: tuple[str, ...] = PRODUCT
+    ) -> None:
         self._left = at
         self._action = action
         self._only = only
+        self._inside = inside
         self.has_fired = False
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
         """Count the places, as a profile function."""
-        if event not in ("call", "c_return") or not frame.f_code.co_filename.startswith(PRODUCT):
+        if event not in ("call", "c_return") or not frame.f_code.co_filename.startswith(self._inside):
             return
         if self._only and not frame.f_code.co_filename.endswith(self._only):
             return
@@ -242,7 +253,7 @@ class Interrupter:
             self.has_fired = True
             self._action()
 
-    def __enter__(self) -> Interrupter:
+    def __enter__(self) -> Self:
         """Start counting."""
         sys.setprofile(self)
         return self
@@ -252,9 +263,9 @@ class Interrupter:
         sys.setprofile(None)
 
 
-def interruptions(action: Callable[[], object], *, only: str = "", first: int = 0) -> Iterator[Interrupter]:
+def interruptions(action: Callable[[], object], *, only: str = "") -> Iterator[Interrupter]:
     """Yield an interrupter for each place in turn, until the code under test ends before the place is reached."""
-    for at in range(first, first + 20_000):
+    for at in range(20_000):
         interrupter = Interrupter(at, action, only=only)
         yield interrupter
         if not interrupter.has_fired:

@@ -1,4 +1,4 @@
-"""The layers, read from the source: who may import whom, who may touch the real machine, and that nothing is forgotten."""
+"""The layers, read from the source: who may import whom, who may touch the real machine; nothing is forgotten."""
 
 # ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
 
@@ -233,7 +233,7 @@ def machine_names(module: Module) -> set[str]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
             target, name = node.args[:2]
             if isinstance(target, ast.Name) and isinstance(name, ast.Constant):
-                found |= {f"{target.id}.{name.value}"} & set(MACHINE)
+                found |= {f"{target.id}.{name.value!s}"} & set(MACHINE)
         elif isinstance(node, ast.ImportFrom) and not node.level:
             found |= {f"{node.module}.{alias.name}" for alias in node.names} & set(MACHINE)
     return found

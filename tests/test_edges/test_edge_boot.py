@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 def scripted(monkeypatch: pytest.MonkeyPatch) -> ScriptedSystem:
     """Give the calls of the operating system that a boot will pick, as doubles, with a clock that never waits."""
     scripted = ScriptedSystem()
-    monkeypatch.setattr(_boot.os, "getrandom", scripted.getrandom, raising=False)
-    monkeypatch.setattr(_boot.os, "urandom", scripted.urandom)
+    monkeypatch.setattr(os, "getrandom", scripted.getrandom, raising=False)
+    monkeypatch.setattr(os, "urandom", scripted.urandom)
     monkeypatch.setattr(_boot, "SystemClock", ManualClock)
     return scripted
 
@@ -61,7 +61,9 @@ def test_edge_boot_is_the_only_one(unbooted: Process) -> None:
 def test_edge_boot_with_other_values_is_an_error(overrides: dict[str, object] | None, unbooted: Process) -> None:
     """A second boot that asks for other values is refused by name, and the first goes on unchanged."""
     first = unbooted.boot(None, {"generator.cipher": "chacha20"})
-    with pytest.raises(AlreadyBootedError, match="this process is booted already, with other tunables: .* is .*, asked"):
+    with pytest.raises(
+        AlreadyBootedError, match=r"this process is booted already, with other tunables: .* is .*, asked"
+    ):
         unbooted.boot(None, overrides)
     assert first is unbooted.default()
     assert "chacha20" == first.stats().generator
@@ -195,7 +197,7 @@ def test_edge_boot_gives_up_after_its_timeout(timeout: float, unbooted: Process,
 def test_edge_boot_pretend_unseeded(unbooted: Process) -> None:
     """The tunable boots a generator that refuses every request."""
     live = unbooted.boot(None, {"boot.pretend_unseeded": True})
-    with pytest.raises(NotSeededError, match="boot.pretend_unseeded is on"):
+    with pytest.raises(NotSeededError, match=r"boot\.pretend_unseeded is on"):
         live.random_bytes(1)
 
 

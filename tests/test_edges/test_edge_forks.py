@@ -9,15 +9,16 @@ import gc
 import mmap
 import os
 import sys
+import threading
 from typing import Any, Final
 
 import pytest
 
-from fortuna import forks
 from fortuna.errors import ClosedError, NotSeededError
 from fortuna.forks import BOGUS_ADVICE, MADV_WIPEONFORK, ForkDetector, arm_page
+from fortuna.shared import free_lock
 
-from .edge_doubles import Bench, ScriptedSource, lines_of, run_script
+from .edge_doubles import HANG_SECONDS, Bench, ScriptedSource, lines_of, run_script
 
 ON_LINUX: Final = sys.platform == "linux"
 needs_page = pytest.mark.skipif(not ON_LINUX, reason="wipe-on-fork pages are a Linux feature")
@@ -286,6 +287,102 @@ print(os.waitpid(pid, 0)[1])
     assert parent != child
 
 
+def test_edge_forks_in_a_handler_while_the_first_call_waits_for_the_boot() -> None:
+    """A handler forks while the first call waits for another thread's boot: the child boots by itself."""
+    body = """
+import fortuna, os, signal, threading, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+import fortuna._boot as boot_module
+
+inside, go_on = threading.Event(), threading.Event()
+build = boot_module.build
+ends = []
+
+def slow_build(*arguments):
+    if threading.current_thread() is not threading.main_thread():
+        inside.set()
+        go_on.wait()
+    return build(*arguments)
+
+def handler(number, frame):
+    reader, writer = os.pipe()
+    pid = os.fork()
+    ends.append((pid, reader if pid else writer))
+    os.close(writer if pid else reader)
+    if not pid:
+        signal.alarm(5)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    go_on.set()
+
+boot_module.build = slow_build
+thread = threading.Thread(target=fortuna.default, daemon=True)
+thread.start()
+inside.wait()
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+got = fortuna.random_bytes(16)
+pid, end = ends[0]
+if not pid:
+    os.write(end, got)
+    os._exit(0)
+print(got.hex())
+print(os.fdopen(end, "rb").read().hex() or "the child hangs")
+print(os.waitpid(pid, 0)[1])
+"""
+    parent, child, status = lines_of(run_script(body))
+    assert "0" == status
+    assert 32 == len(child)
+    assert parent != child
+
+
+def test_edge_forks_locks_are_freed_in_the_name_of_others() -> None:
+    """The lock of a thread that a child does not have is freed, the caller's own is not, and a free one stays free."""
+    lock = threading.RLock()
+    free_lock(lock)
+    with lock:
+        free_lock(lock)
+        assert lock._is_owned()  # type: ignore[attr-defined]
+    held, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        lock.acquire()
+        lock.acquire()
+        held.set()
+        over.wait(HANG_SECONDS)
+
+    thread = threading.Thread(target=hold, daemon=True)
+    thread.start()
+    assert held.wait(HANG_SECONDS)
+    assert not lock.acquire(blocking=False)
+    free_lock(lock)
+    assert lock.acquire(blocking=False)
+    lock.release()
+    over.set()
+    thread.join(HANG_SECONDS)
+
+
+def test_edge_forks_two_threads_of_a_child_drop_the_old_life_once(bench: Bench) -> None:
+    """When two calls clear away the same old lives, the second finds them gone."""
+
+    class Racing:
+        """A life whose dropping lets another call drop the rest first."""
+
+        @property
+        def generator(self) -> Racing:
+            """Stand for its own generator."""
+            return self
+
+        def abandon(self) -> None:
+            """Be the other call."""
+            bench.fortuna._lives.pop(0)
+
+    lives: dict[int, Any] = {-1: Racing(), **bench.fortuna._lives}
+    bench.fortuna._lives = lives
+    bench.fork()
+    assert bytes(16) != bench.fortuna.random_bytes(16)
+    assert [1] == list(bench.fortuna._lives)
+
+
 def test_edge_forks_while_threads_draw() -> None:
     """Threads draw while the main thread forks 200 times: no hang, and no block comes twice."""
     body = """
@@ -323,7 +420,7 @@ def test_edge_forks_child_without_the_system_gives_no_byte(bench: Bench) -> None
     bench.scripted.always = OSError(errno.EIO, "told to fail")
     for _ in range(2):
         buffer = bytearray(b"\xaa" * 16)
-        with pytest.raises(NotSeededError, match="not seeded after a fork: .*told to fail; no byte was given out"):
+        with pytest.raises(NotSeededError, match=r"not seeded after a fork: .*told to fail; no byte was given out"):
             bench.fortuna.readinto(buffer)
         assert bytes(16) == buffer
         with pytest.raises(NotSeededError):
@@ -545,9 +642,9 @@ def test_edge_forks_page_is_armed_only_where_it_proves_something(
         return page
 
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(forks.mmap, "mmap", make_page)
-    monkeypatch.setattr(forks.mmap, "MAP_PRIVATE", 2, raising=False)
-    monkeypatch.setattr(forks.mmap, "MAP_ANONYMOUS", 32, raising=False)
+    monkeypatch.setattr(mmap, "mmap", make_page)
+    monkeypatch.setattr(mmap, "MAP_PRIVATE", 2, raising=False)
+    monkeypatch.setattr(mmap, "MAP_ANONYMOUS", 32, raising=False)
     page = arm_page()
     assert is_armed == (page is not None)
     assert page is None or page[0] == 1
@@ -558,7 +655,7 @@ def test_edge_forks_page_is_armed_only_where_it_proves_something(
 def test_edge_forks_no_page_on_other_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     """Advice number 18 means something else outside Linux, so it is not given there."""
     monkeypatch.setattr(sys, "platform", "freebsd14")
-    monkeypatch.setattr(forks.mmap, "mmap", lambda *_, **__: pytest.fail("mapped"))
+    monkeypatch.setattr(mmap, "mmap", lambda *_, **__: pytest.fail("mapped"))
     assert arm_page() is None
 
 

@@ -207,7 +207,7 @@ def test_edge_multiprocessing_received_values_win_over_the_file(
 def test_edge_multiprocessing_asking_for_other_values_than_received(unbooted: Process) -> None:
     """In a started child, asking for other values fails before anything is booted; for the same it boots."""
     carried()[ENTRY] = Tunables({"generator.cipher": "chacha20"}, {}).values()
-    with pytest.raises(AlreadyBootedError, match="its children run with the same: generator.cipher is 'chacha20'"):
+    with pytest.raises(AlreadyBootedError, match=r"its children run with the same: generator\.cipher is 'chacha20'"):
         unbooted.boot(None, {"generator.cipher": "aes256-icm"})
     assert unbooted._booted is None
     live = unbooted.boot(None, {"generator.cipher": "chacha20"})

@@ -1,4 +1,4 @@
-"""When the live generator harvests and reseeds: first seed, pace, failing sources, and bytes equal to the pure model."""
+"""When the live generator harvests and reseeds: first seed, pace, failing sources, bytes equal to the pure model."""
 
 # ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
 
@@ -95,7 +95,7 @@ def test_edge_pulls_application_events_alone_never_seed() -> None:
 def test_edge_pulls_first_seed_needs_the_pool_size_too() -> None:
     """Credited bits without `reseed.min_pool_size` bytes do not seed; more pulls reach any size."""
     bench = Bench(min_pool_size=1 << 20, sources=[ScriptedSource(size=65536)])
-    with pytest.raises(NotSeededError, match="boot.timeout = 0 s"):
+    with pytest.raises(NotSeededError, match=r"boot\.timeout = 0 s"):
         bench.boot()
     for _ in range(15):
         with pytest.raises(NotSeededError):
@@ -123,7 +123,7 @@ def test_edge_pulls_unseeded_requests_pull_each_time_and_seed_themselves() -> No
     ("passed_ns", "is_pulled"), [(0, False), (INTERVAL_NS - 1, False), (INTERVAL_NS, False), (INTERVAL_NS + 1, True)]
 )
 def test_edge_pulls_at_most_one_each_interval(passed_ns: int, is_pulled: bool) -> None:
-    """A pull is due when strictly more than the interval has passed since the last: at exactly 100 ms not, 1 ns later."""
+    """A pull is due when strictly more than the interval has passed: at exactly 100 ms not, 1 ns later it is."""
     bench = Bench().boot()
     bench.clock.now += passed_ns
     for _ in range(3):
@@ -140,6 +140,22 @@ def test_edge_pulls_truth_table_of_a_reseed(is_full: bool, is_late: bool) -> Non
     bench.clock.now += INTERVAL_NS + is_late
     bench.fortuna.random_bytes(1)
     assert 1 + (is_full and is_late) == bench.reseeds
+
+
+def test_edge_pulls_each_reseeds_though_harvests_take_time() -> None:
+    """A long harvest followed by a short one does not make the second pull miss its reseed."""
+    bench = Bench().boot()
+    durations = iter([50_000_000, 0, 30_000_000, 0, 0, 99_000_000, 1])
+    for reseeds in range(2, 9):
+        bench.clock.now = bench.fortuna._life._last_pull_ns + INTERVAL_NS + 1
+        duration = next(durations)
+
+        def take_time(duration: int = duration) -> None:
+            bench.clock.now += duration
+
+        bench.source.before_harvest = take_time
+        bench.fortuna.random_bytes(1)
+        assert reseeds == bench.reseeds == bench.source.harvests
 
 
 @pytest.mark.parametrize("size", [63, 64, 65])
@@ -257,7 +273,7 @@ def test_edge_pulls_pretend_unseeded() -> None:
     bench = Bench(pretend_unseeded=True).boot()
     assert bench.core.is_seeded
     buffer = bytearray(b"\xaa" * 16)
-    with pytest.raises(NotSeededError, match="boot.pretend_unseeded is on"):
+    with pytest.raises(NotSeededError, match=r"boot\.pretend_unseeded is on"):
         bench.fortuna.readinto(buffer)
     assert bytes(16) == buffer
     with pytest.raises(NotSeededError):

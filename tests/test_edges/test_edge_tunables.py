@@ -189,7 +189,7 @@ def test_edge_tunables_values_in_messages(value: object, text: str) -> None:
 def test_edge_tunables_a_huge_integer_is_refused_like_any_other() -> None:
     """An integer with more digits than Python converts is a `TunableError` too."""
     for value in (10**5000, -(10**5000)):
-        with pytest.raises(TunableError, match="reseed.min_pool_size"):
+        with pytest.raises(TunableError, match=r"reseed\.min_pool_size"):
             load("reseed.min_pool_size", value)
 
 

@@ -72,16 +72,16 @@ LINE_7 = 'FILE:7: reseed.interval: got "100"; allowed is a number in 0..3600 sec
         '#1\n#2\n#3\n#4\n#5\n[reseed]\ninterval = "100"\n',
         '\n\n\n\n\n\nreseed.interval = "100"\n',
         "\n\n\n\n\n\nreseed . interval='100'",
-        "\n\n\n\n\n\n\"reseed\".'interval' = \"100\"",
+        '\n\n\n\n\n\n"reseed".\'interval\' = "100"',
         '\n\n\n\n\n\nreseed = { interval = "100" }\n',
         '\n\n\n\n\n\n\treseed = { min_pool_size = 64, interval = "100" } # interval = 1\n',
         '[generator]\ncipher = """\n\\\nchacha20"""\n\n[ reseed ] # on line 6\ninterval = "100"\n',
-        "[generator]\r\n\r\n\r\n\r\n[reseed]\r\n# interval = 1\r\ninterval = \"100\"\r\n",
+        '[generator]\r\n\r\n\r\n\r\n[reseed]\r\n# interval = 1\r\ninterval = "100"\r\n',
         '[entropy]\nsources = [\n\n  "os", # one\n]\n[reseed]\ninterval = """100"""\n',
         "[generator]\ncipher = '''\n\\\nchacha20'''\n[reseed]\n\ninterval = '''100'''\n".replace("\\\n", "", 1).replace(
             "[reseed]\n", "[reseed]\n\n"
         ),
-        "# it says \"\"\" here\n# and ''' there\n\n\n\n[reseed]\ninterval = \"100\"\n",
+        '# it says """ here\n# and \'\'\' there\n\n\n\n[reseed]\ninterval = "100"\n',
         "# one line separator \u2028 and one next line \u0085 in a comment\n\n\n\n\n[reseed]\ninterval = '100'\n",
     ],
     ids=[
@@ -109,7 +109,7 @@ def test_edge_tunables_file_a_wrong_type_names_line_7(text: str, file: Path) -> 
 
 def test_edge_tunables_file_lines_inside_strings_are_no_keys() -> None:
     """What looks like a key inside a multi-line string is none."""
-    lines = key_lines('a = """\n[reseed]\ninterval = 1\n"""\n[reseed]\ninterval = 2\nb = \'\'\'\nc = 1\n\'\'\'\n')
+    lines = key_lines("a = \"\"\"\n[reseed]\ninterval = 1\n\"\"\"\n[reseed]\ninterval = 2\nb = '''\nc = 1\n'''\n")
     assert {("a",): 1, ("reseed",): 5, ("reseed", "interval"): 6, ("reseed", "b"): 7} == lines
 
 
@@ -193,7 +193,10 @@ def test_edge_tunables_file_a_file_that_ends_too_early_names_its_end(text: str, 
         ("\n[boot]\ntimeout = 1979-05-27\n", "FILE:3: boot.timeout: got 1979-05-27; allowed is"),
         ("[entropy]\nsources = ['os', 'os']\n", "FILE:2: entropy.sources: got ['os', 'os'] with a repetition;"),
         ("[entropy]\nsources = [\n'os',\n'gpu']\n", 'FILE:2: entropy.sources: got "gpu" in the list;'),
-        ("[reseed]\nmin_pool_size = 15\n", "FILE:2: reseed.min_pool_size: got 15; allowed is an integer in 16..1048576"),
+        (
+            "[reseed]\nmin_pool_size = 15\n",
+            "FILE:2: reseed.min_pool_size: got 15; allowed is an integer in 16..1048576",
+        ),
         ("[reseed]\nmin_pool_size = 0x100001\n", "FILE:2: reseed.min_pool_size: got 1048577;"),
         ("[reseed]\nmin_pool_size = 64.0\n", "FILE:2: reseed.min_pool_size: got 64.0;"),
     ],
@@ -276,9 +279,9 @@ def test_edge_tunables_file_belongs_to_root_or_the_user(
         return os.stat_result(fields)
 
     file.write_text("")
-    monkeypatch.setattr(tunables_file.os, "fstat", fstat)
-    monkeypatch.setattr(tunables_file.os, "geteuid", lambda: user)
-    monkeypatch.setattr(tunables_file.os, "getuid", lambda: user)
+    monkeypatch.setattr(os, "fstat", fstat)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(os, "getuid", lambda: user)
     file.chmod(0o600)
     if is_allowed:
         load(file)
@@ -303,14 +306,14 @@ def test_edge_tunables_file_the_descriptor_is_checked_not_the_name(
         good.replace(path)
         return descriptor
 
-    monkeypatch.setattr(tunables_file.os, "open", open_then_exchange)
+    monkeypatch.setattr(os, "open", open_then_exchange)
     assert "FILE: everybody may write it; chmod go-w FILE" == refusal(file)
     assert not stat.S_IWOTH & file.stat().st_mode
 
 
 def test_edge_tunables_file_without_user_ids(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a system without user ids there is nothing to check, and no borrowed rights."""
-    monkeypatch.delattr(tunables_file.os, "geteuid")
+    monkeypatch.delattr(os, "geteuid")
     assert "chacha20" == load(file, "generator.cipher = 'chacha20'", 0o666)["generator.cipher"]
     assert not tunables_file.has_borrowed_rights()
 
@@ -361,7 +364,7 @@ def test_edge_tunables_file_unreadable(file: Path, monkeypatch: pytest.MonkeyPat
     def forbid(path: str, flags: int) -> int:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(tunables_file.os, "open", forbid)
+    monkeypatch.setattr(os, "open", forbid)
     assert "FILE: cannot be read: Permission denied; mend it or name another file" == refusal(file)
 
 
@@ -422,7 +425,7 @@ def test_edge_tunables_file_override_origins(file: Path) -> None:
         None, {"generator.cipher": "chacha20"}, environ={}, system_file=NOWHERE, override_origins=names
     )
     assert "--cipher" == loaded.origin("generator.cipher")
-    with pytest.raises(TunableError, match="^--cipher: generator.cipher: got "):
+    with pytest.raises(TunableError, match=r"^--cipher: generator\.cipher: got "):
         load_tunables(None, {"generator.cipher": "x"}, environ={}, system_file=NOWHERE, override_origins=names)
 
 
@@ -434,7 +437,7 @@ def test_edge_tunables_file_environment_names_a_missing_file(file: Path) -> None
 
 def test_edge_tunables_file_environment_is_empty() -> None:
     """`FORTUNA_CONFIG` set to nothing is an error that says how to mend it."""
-    with pytest.raises(TunableError, match="^FORTUNA_CONFIG: it is set but empty; name a file or unset it$"):
+    with pytest.raises(TunableError, match=r"^FORTUNA_CONFIG: it is set but empty; name a file or unset it$"):
         load_tunables(None, None, environ={"FORTUNA_CONFIG": ""}, system_file=NOWHERE)
 
 
@@ -447,7 +450,7 @@ def test_edge_tunables_file_set_user_id_programs_ignore_the_environment(
     file.chmod(0o600)
     environ = {"FORTUNA_CONFIG": str(file)}
     assert "chacha20" == load_tunables(None, None, environ=environ, system_file=NOWHERE)["generator.cipher"]
-    monkeypatch.setattr(tunables_file.os, name, lambda: 4242)
+    monkeypatch.setattr(os, name, lambda: 4242)
     for value in (str(file), "", NOWHERE):
         loaded = load_tunables(None, None, environ={"FORTUNA_CONFIG": value}, system_file=NOWHERE)
         assert "aes256-icm" == loaded["generator.cipher"]
@@ -472,7 +475,7 @@ def test_edge_tunables_file_is_read_once(file: Path, monkeypatch: pytest.MonkeyP
 
     file.write_text("boot.timeout = 1\n")
     file.chmod(0o400)
-    monkeypatch.setattr(tunables_file.os, "open", count)
+    monkeypatch.setattr(os, "open", count)
     load(file)
     assert 1 == len(opened)
     assert os.O_RDONLY == opened[0] & os.O_ACCMODE

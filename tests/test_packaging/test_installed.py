@@ -15,7 +15,7 @@ import pytest
 
 import fortuna
 
-from .packaging_support import PROJECT, ROOT, Venv
+from .packaging_support import PROJECT, ROOT, Venv, copy_checkout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,6 +93,18 @@ print(*sorted(names))
 """
     names = installed.run("python", "-W", "error", "-c", code).split()
     assert {"fortuna.cli.main", "fortuna.generators.providers.pycryptodome", "fortuna.sources.os"} <= set(names)
+
+
+@pytest.mark.parametrize("link", ["link", "text"])
+def test_editable_installation(clone: Path, tmp_path: Path, link: str) -> None:
+    """An editable installation runs from the checkout, with the link and without."""
+    source = copy_checkout(tmp_path / "clone", clone, link)
+    venv = Venv(tmp_path / "venv")
+    venv.install("--editable", source)
+    code = "import fortuna.generators.registry as r; print(r.__file__)"
+    folder = source / "fortuna" / "generators" if link == "link" else source / "generators"
+    assert str(folder / "registry.py") == venv.run("python", "-c", code).strip()
+    assert 65 == len(venv.run("fortuna-dump"))
 
 
 @pytest.fixture(params=["module", "package"])
