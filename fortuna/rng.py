@@ -7,7 +7,6 @@ splitting and forks are here, pulls and reseeds in `fortuna.life`, the request i
 
 from __future__ import annotations
 
-import sys
 from io import BytesIO
 from operator import index
 
@@ -87,10 +86,11 @@ class Fortuna(Uncopyable):
         size = index(n)
         if size < 0:
             raise ParameterError(f"n: got {size} bytes; allowed is 0 or more")
-        if size > sys.maxsize:
-            raise MemoryError(f"n: got {size} bytes, more than memory can hold")
-        # A BytesIO hands out the very bytes object that its buffer was written to: no copy, nothing left behind.
-        store = BytesIO(bytes(size))
+        try:
+            # A BytesIO hands out the very bytes object that its buffer was written to: no copy, nothing left behind.
+            store = BytesIO(bytes(size))
+        except OverflowError:
+            raise MemoryError(f"n: got {size} bytes, more than memory can hold") from None
         with store.getbuffer() as view:
             self.readinto(view)
         return store.getvalue()
