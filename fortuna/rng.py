@@ -18,6 +18,7 @@ from .life import Life
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Final
 
@@ -50,11 +51,12 @@ class Fortuna(Uncopyable):
     *Copies*: copying and pickling raise ``TypeError``, because a copy would repeat the same bytes.
     """
 
-    __slots__ = ("__weakref__", "_life", "_lives", "_parts", "_refusal")
+    __slots__ = ("__weakref__", "_confirm", "_life", "_lives", "_parts", "_refusal")
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._refusal: tuple[type[FortunaError], str] | None = None
+        self._confirm: Callable[[], None] | None = None
         epoch = parts.forks.epoch()
         self._life = Life(parts, epoch)
         # Epoch -> the life that won: dict.setdefault decides between threads that notice a fork at the same time.
@@ -251,6 +253,10 @@ class Fortuna(Uncopyable):
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
         self._life.wait_for_seed(timeout_ns)
 
+    def confirm_with(self, confirm: Callable[[], None] | None) -> None:
+        """Have *confirm* called before each use, until it is taken back; it may refuse."""
+        self._confirm = confirm
+
     def _request(self, out: memoryview) -> None:
         """Serve one request of 1..2**20 bytes from the life that is current both before and after it."""
         while True:
@@ -270,6 +276,8 @@ class Fortuna(Uncopyable):
             life.generator.abandon()
 
     def _current_life(self) -> Life:
+        if self._confirm is not None:
+            self._confirm()
         self._refuse_if_closed()
         life = self._life
         return life if life.epoch == self._parts.forks.epoch() else self._new_life()
