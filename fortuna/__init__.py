@@ -11,6 +11,7 @@ name is loaded when it is first used, and using a name does not boot.
 from __future__ import annotations
 
 from ._version import __version__
+from .generators.undisturbed import Undisturbed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,8 +137,6 @@ def stats() -> Stats:
 def _load_process() -> Process:
     """Import what a boot needs, at the first call of a function above."""
     global _process
-    from .generators.undisturbed import Undisturbed
-
     with Undisturbed():
         # multiprocess first: a boot asks for it, and the command line, which hands nothing on, does without.
         from . import multiprocess as multiprocess

@@ -41,6 +41,20 @@ def hand_on(tunables: Tunables, instance: Fortuna) -> None:
     """Let every process started from now on have *tunables*, and check *instance* wherever it is inherited."""
     carried()[ENTRY] = tunables.values()
     register_after_fork(instance, lambda inherited: compare(inherited, tunables))
+    if is_being_prepared():
+        instance.confirm_with(lambda: confirm(instance, tunables))
+
+
+def is_being_prepared() -> bool:
+    """Tell whether this is a started process whose main module is being imported: the tunables come after that."""
+    return getattr(current_process(), "_inheriting", False)
+
+
+def confirm(instance: Fortuna, tunables: Tunables) -> None:
+    """Compare as soon as the parent's tunables are here; asked before each use of *instance* until then."""
+    if not is_being_prepared():
+        instance.confirm_with(None)
+        compare(instance, tunables)
 
 
 def compare(instance: Fortuna, tunables: Tunables) -> None:

@@ -15,6 +15,7 @@ from .rng import Fortuna
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Final, Literal
 
     from .core.constructions import Construction
@@ -83,6 +84,11 @@ class NativeShared(Uncopyable):
         return f"<native generator, {'seeded' if self.is_seeded else 'not seeded'}>"
 
 
+def life_number(epoch: int) -> int:
+    """Return the page's number for the life of a fork epoch: never 0, which is what a wiped page shows."""
+    return epoch + 1
+
+
 class NativeFortuna(NativePage, Fortuna):
     """`Fortuna` with its requests in C; `Fortuna(parts)` makes one where the provider is ``native``."""
 
@@ -97,17 +103,21 @@ class NativeFortuna(NativePage, Fortuna):
         """Have the next request ask for a pull: this process was forked."""
         self._disarm()
 
+    def confirm_with(self, confirm: Callable[[], None] | None) -> None:
+        """Have *confirm* called before each use, as `Fortuna.confirm_with`."""
+        super().confirm_with(confirm)
+        self._disarm()
+
     def _make_generator(self, epoch: int) -> NativeShared:
-        # 0 is what a wiped page shows.
-        return NativeShared(self, self._parts.construction, epoch + 1)
+        return NativeShared(self, self._parts.construction, life_number(epoch))
 
     def _attend(self) -> None:
         """Do what a request found to be due; called by the C type, again and again until the page is armed."""
         life = self._ready()
-        generator = life.generator
-        if generator.is_seeded:
-            # A fork since `_ready` has wiped the page or stepped the epoch; either keeps it unarmed.
+        if life.generator.is_seeded:
+            # A fork since `_ready` has wiped the page or stepped the epoch; either keeps it unarmed. While there is
+            # something to confirm, this request is served and the next asks again.
             if self._is_current(life):
-                self._arm(life.epoch + 1, life.next_pull_ns)
+                self._arm(life_number(life.epoch), life.next_pull_ns if self._confirm is None else 1)
         elif self._is_current(life):
             raise NotSeededError("not seeded yet: no source has answered")

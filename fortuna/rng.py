@@ -7,7 +7,6 @@ splitting and forks are here, pulls and reseeds in `fortuna.life`, the request i
 
 from __future__ import annotations
 
-import sys
 from io import BytesIO
 from operator import index
 
@@ -20,6 +19,7 @@ from .shared import SharedGenerator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
     from typing import Final
 
@@ -64,6 +64,7 @@ class Fortuna(Uncopyable):
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._refusal: tuple[type[FortunaError], str] | None = None
+        self._confirm: Callable[[], None] | None = None
         epoch = parts.forks.epoch()
         self._life = Life(parts, epoch, self._make_generator(epoch))
         # Epoch -> the life that won: dict.setdefault decides between threads that notice a fork at the same time.
@@ -95,10 +96,11 @@ class Fortuna(Uncopyable):
         size = index(n)
         if size < 0:
             raise ParameterError(f"n: got {size} bytes; allowed is 0 or more")
-        if size > sys.maxsize:
-            raise MemoryError(f"n: got {size} bytes, more than memory can hold")
-        # A BytesIO hands out the very bytes object that its buffer was written to: no copy, nothing left behind.
-        store = BytesIO(bytes(size))
+        try:
+            # A BytesIO hands out the very bytes object that its buffer was written to: no copy, nothing left behind.
+            store = BytesIO(bytes(size))
+        except OverflowError:
+            raise MemoryError(f"n: got {size} bytes, more than memory can hold") from None
         with store.getbuffer() as view:
             self.readinto(view)
         return store.getvalue()
@@ -264,6 +266,10 @@ class Fortuna(Uncopyable):
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
         self._life.wait_for_seed(timeout_ns)
 
+    def confirm_with(self, confirm: Callable[[], None] | None) -> None:
+        """Have *confirm* called before each use, until it is taken back; it may refuse."""
+        self._confirm = confirm
+
     def _request(self, out: memoryview) -> None:
         """Serve one request of 1..2**20 bytes from the life that is current both before and after it."""
         while True:
@@ -293,6 +299,8 @@ class Fortuna(Uncopyable):
         return life
 
     def _current_life(self) -> Life:
+        if self._confirm is not None:
+            self._confirm()
         self._refuse_if_closed()
         life = self._life
         return life if life.epoch == self._parts.forks.epoch() else self._new_life()

@@ -149,8 +149,6 @@ print(len(seen) >= 9, len(set(map(id, seen))))
     "file",
     [
         "fortuna/_boot.py",
-        "fortuna/generators/__init__.py",
-        "fortuna/generators/undisturbed.py",
         "fortuna/rng.py",
         "fortuna/life.py",
         "fortuna/tunables.py",
