@@ -60,10 +60,12 @@ def load_tunables(
     values: dict[str, Value] = {}
     origins: dict[str, str] = {}
     if path is not None:
-        text = read_file(path, is_named_explicitly)
+        # What messages call it: a name that is empty shows as such, and one that would break the line is escaped.
+        name = path if path.isprintable() and path else ascii(path)[1:-1] or "''"
+        text = read_file(path, name, is_named_explicitly)
         lines = key_lines(text)
-        for key, value in flatten(parse(path, text, lines), path, lines):
-            origin = f"{path}:{line_of(key, lines)}"
+        for key, value in flatten(parse(name, text, lines), name, lines):
+            origin = f"{name}:{line_of(key, lines)}"
             values[key] = check(key, value, origin)
             origins[key] = origin
     for key, value in (overrides or {}).items():
@@ -96,8 +98,8 @@ def has_borrowed_rights() -> bool:
     return os.geteuid() != os.getuid() or os.getegid() != os.getgid()
 
 
-def read_file(path: str, is_named_explicitly: bool) -> str:
-    """Return the file's text after checking whose it is.
+def read_file(path: str, name: str, is_named_explicitly: bool) -> str:
+    """Return the text of the file at *path*, which messages call *name*, after checking whose it is.
 
     A file that its group may write is accepted only where the caller named it: on many systems new files are like that.
     """
@@ -108,23 +110,23 @@ def read_file(path: str, is_named_explicitly: bool) -> str:
         try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
-                raise TunableError(f"{path}: not a regular file; tunables are read from a TOML file")
+                raise TunableError(f"{name}: not a regular file; tunables are read from a TOML file")
             if hasattr(os, "geteuid"):
-                check_owner(path, status, is_named_explicitly)
+                check_owner(name, status, is_named_explicitly)
             content = b""
             while len(content) <= SIZE_MAX and (piece := os.read(descriptor, SIZE_MAX)):
                 content += piece
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise TunableError(f"{path}: cannot be read: {error.strerror}; mend it or name another file") from error
+        raise TunableError(f"{name}: cannot be read: {error.strerror}; mend it or name another file") from error
     if len(content) > SIZE_MAX:
-        raise TunableError(f"{path}: larger than {SIZE_MAX} bytes; this is no file of tunables")
+        raise TunableError(f"{name}: larger than {SIZE_MAX} bytes; this is no file of tunables")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise TunableError(f"{path}:{line}: not UTF-8 text; TOML files are") from error
+        raise TunableError(f"{name}:{line}: not UTF-8 text; TOML files are") from error
 
 
 def check_owner(path: str, status: os.stat_result, is_named_explicitly: bool) -> None:

@@ -263,7 +263,7 @@ import sys
 before = set(sys.modules)
 import fortuna
 heavy = {"Crypto", "threading", "dataclasses", "logging", "multiprocessing", "tomli", "inspect", "typing",
-         "fortuna._boot", "fortuna.rng", "fortuna.errors", "fortuna.generators", "numpy", "cryptography"}
+         "fortuna._boot", "fortuna.rng", "fortuna.core", "numpy", "cryptography"}
 print(sorted(heavy & (set(sys.modules) - before)))
 """
     # Site packages may import anything by themselves (coverage does), so what is loaded before does not count.

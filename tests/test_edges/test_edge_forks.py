@@ -18,7 +18,7 @@ from fortuna.errors import ClosedError, NotSeededError
 from fortuna.forks import BOGUS_ADVICE, MADV_WIPEONFORK, ForkDetector, arm_page
 from fortuna.shared import free_lock
 
-from .edge_doubles import HANG_SECONDS, Bench, ScriptedSource, lines_of, run_script
+from .edge_doubles import HANG_SECONDS, Bench, Interrupter, ScriptedSource, lines_of, run_script
 
 ON_LINUX: Final = sys.platform == "linux"
 needs_page = pytest.mark.skipif(not ON_LINUX, reason="wipe-on-fork pages are a Linux feature")
@@ -211,12 +211,13 @@ thread.join()
     assert ["0"] == lines_of(run_script(body))
 
 
-def test_edge_forks_while_another_thread_boots() -> None:
+@pytest.mark.parametrize("fork", ["fork", pytest.param("raw_fork", marks=needs_page)])
+def test_edge_forks_while_another_thread_boots(fork: str) -> None:
     """A child forked while a thread of the parent holds the boot lock boots by itself and differs."""
     body = """
-import fortuna, os, threading, warnings
+import fortuna, os, sys, threading, warnings
 warnings.simplefilter("ignore", DeprecationWarning)
-from child_support import Child
+from child_support import Child, raw_fork
 import fortuna._boot as boot_module
 
 inside, go_on = threading.Event(), threading.Event()
@@ -232,12 +233,12 @@ boot_module.build = slow_build
 thread = threading.Thread(target=fortuna.default)
 thread.start()
 inside.wait()
-print(Child(lambda: fortuna.random_bytes(16)).answer().hex())
+print(Child(lambda: fortuna.random_bytes(16), {"fork": os.fork, "raw_fork": raw_fork}[sys.argv[1]]).answer().hex())
 go_on.set()
 thread.join()
 print(fortuna.random_bytes(16).hex())
 """
-    blocks = lines_of(run_script(body))
+    blocks = lines_of(run_script(body, fork))
     assert 2 == len(set(blocks))
 
 
@@ -505,22 +506,19 @@ def test_edge_forks_two_threads_of_a_child_agree_on_one_life(bench: Bench) -> No
     assert 2 == bench.fortuna.stats().requests
 
 
-def test_edge_forks_in_the_middle_of_child_generator() -> None:
-    """A fork between drawing the key of a child generator and returning it leads to another key."""
-    bench = Bench().boot()
-    twin = Bench().boot()
-    clock = bench.clock
-    calls: list[int] = []
-
-    def monotonic_ns() -> int:
-        calls.append(1)
-        if len(calls) == 2:  # the first is the draw's, the second that of the child's seeding
-            bench.fork()
-        return clock.now
-
-    bench.parts.clock.monotonic_ns = monotonic_ns  # type: ignore[method-assign]
-    assert twin.fortuna.child().random_bytes(16) != bench.fortuna.child().random_bytes(16)
-    assert 1 == bench.scripted.reads
+def test_edge_forks_at_every_place_of_making_a_child_generator() -> None:
+    """A fork between drawing the key of a child generator and returning it, at any place, leads to another key."""
+    place = 0
+    has_fired = True
+    while has_fired:
+        bench, twin = (Bench(sources=[ScriptedSource(size=64)], min_pool_size=16).boot() for _ in range(2))
+        interrupter = Interrupter(place, bench.fork)
+        with interrupter:
+            child = bench.fortuna.child()
+        has_fired = interrupter.has_fired
+        assert has_fired == (twin.fortuna.child().random_bytes(16) != child.random_bytes(16)), place
+        place += 1
+    assert 60 < place
 
 
 def test_edge_forks_in_the_middle_of_a_reseed(bench: Bench) -> None:

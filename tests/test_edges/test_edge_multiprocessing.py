@@ -230,3 +230,30 @@ def test_edge_multiprocessing_compare_refuses_where_values_differ(unbooted: Proc
     bench.fortuna.close()
     with pytest.raises(AlreadyBootedError):
         bench.fortuna.random_bytes(16)
+
+
+def test_edge_multiprocessing_confirmation_of_a_prepared_process(
+    unbooted: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What boots while a main module is imported is compared at the first use after that, once, and works if equal."""
+    this_process = multiprocessing.current_process()
+    monkeypatch.setattr(this_process, "_inheriting", True, raising=False)
+    live = unbooted.boot(None, {"generator.cipher": "chacha20"})
+    assert 16 == len(live.random_bytes(16))
+    assert live._confirm is not None
+    monkeypatch.setattr(this_process, "_inheriting", False)
+    assert 16 == len(live.random_bytes(16))
+    assert live._confirm is None
+
+
+def test_edge_multiprocessing_confirmation_by_two_threads(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check that another thread has just finished is no error for the second."""
+    this_process = multiprocessing.current_process()
+    monkeypatch.setattr(this_process, "_inheriting", True, raising=False)
+    live = unbooted.default()
+    monkeypatch.setattr(this_process, "_inheriting", False)
+    confirm = live._confirm
+    assert confirm is not None
+    confirm()
+    confirm()
+    assert 16 == len(live.random_bytes(16))
