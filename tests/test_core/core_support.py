@@ -14,18 +14,23 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from Crypto.Cipher import AES
 
 from fortuna.core import CONSTRUCTIONS, Accumulator, Generator
-from fortuna.generators.providers.reference_chacha import chacha_block
-from fortuna.generators.registry import FACTORIES, resolve
+from fortuna.generators import available
+from fortuna.generators.providers.reference_chacha import chacha_block, hchacha
+from fortuna.generators.registry import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 VECTORS: Final = Path(__file__).resolve().parent.parent / "vectors"
-CELLS: Final = tuple(FACTORIES)
+Cell = tuple[str, str, str]
+#: Generator, provider and kernel of everything that runs on this machine.
+CELLS: Final = tuple((row.generator, row.provider, row.kernel) for row in available() if row.is_available)
 REQUEST_MAX: Final = 1 << 20
 COUNTER_END: Final = 1 << 128
 #: Bytes of one read up to which the plain-Python provider stays below two seconds; longer ones run on the other alone.
 REFERENCE_MAX: Final = {"aes256-icm": 70_000, "chacha20": 1 << 20}
+#: Where the two things that a test compares must not be the same code: a cell with a second kernel.
+PLAIN: Final = ("aes256-icm", "pycryptodome", "library")
 #: 00 01 .. 1f, the key of many vectors.
 KEY: Final = bytes(range(32))
 
@@ -48,16 +53,12 @@ def little(text: str) -> int:
     return int.from_bytes(bytes.fromhex(text), "little")
 
 
-def make_generator(
-    cell: tuple[str, str], construction: str = "fsk2010", *, key: bytes = bytes(32), counter: int = 0
-) -> Generator:
+def make_generator(cell: Cell, construction: str = "fsk2010", *, key: bytes = bytes(32), counter: int = 0) -> Generator:
     """Return a generator on one cell of the registry."""
     return Generator(resolve(*cell), CONSTRUCTIONS[construction], key=key, counter=counter)
 
 
-def make_accumulator(
-    cell: tuple[str, str], construction: str = "fsk2010", **parameters: float
-) -> tuple[Accumulator, Generator]:
+def make_accumulator(cell: Cell, construction: str = "fsk2010", **parameters: float) -> tuple[Accumulator, Generator]:
     """Return an unseeded accumulator and its generator."""
     generator = make_generator(cell, construction)
     return Accumulator(generator, CONSTRUCTIONS[construction], **parameters), generator  # type: ignore[arg-type]
@@ -66,6 +67,11 @@ def make_accumulator(
 def state(generator: Generator) -> State:
     """Return K and C. No public member shows them, so the tests look inside; only this function knows where."""
     return State(bytes(generator._key).hex(), generator._counter)
+
+
+def cell_of(generator: Generator) -> Cell:
+    """Return the cell whose keystream *generator* uses."""
+    return generator._keystream.name, generator._keystream.provider, generator._keystream.kernel
 
 
 def read(generator: Generator, n: int) -> bytes:
@@ -90,12 +96,20 @@ def aes_block(key: bytes, counter: int) -> bytes:
     return block
 
 
-def chacha20_block(key: bytes, counter: int) -> bytes:
-    """Return one ChaCha20 block, the counter in all four words."""
-    return chacha_block(key, counter, 20)
+def family_block(rounds: int, *, is_extended: bool) -> Callable[[bytes, int], bytes]:
+    """Return a function that makes one block of a ChaCha or XChaCha, the counter in all four words."""
+
+    def block(key: bytes, counter: int) -> bytes:
+        return chacha_block(hchacha(key, bytes(16), rounds) if is_extended else key, counter, rounds)
+
+    return block
 
 
-BLOCKS: Final[dict[str, Callable[[bytes, int], bytes]]] = {"aes256-icm": aes_block, "chacha20": chacha20_block}
+BLOCKS: Final[dict[str, Callable[[bytes, int], bytes]]] = {
+    "aes256-icm": aes_block,
+    **{f"chacha{rounds}": family_block(rounds, is_extended=False) for rounds in (20, 12, 8)},
+    **{f"xchacha{rounds}": family_block(rounds, is_extended=True) for rounds in (20, 12, 8)},
+}
 #: Construction -> zero block before the key, zero block before a pool, is the first key hashed, are events FreeBSD's.
 RULES: Final = {
     "fsk2010": (bytes(64), bytes(64), True, False),

@@ -1,7 +1,5 @@
 """Secrets of the core: hidden from texts, copies and the frames of a traceback, and gone after a wipe."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import copy
@@ -129,12 +127,19 @@ class RaisingCipher:
     encrypt = seek = staticmethod(boom)
 
 
+def break_native(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the last call before the C extension raise; what is in C has no frames."""
+    if any(provider == "native" for _, provider, _ in CELLS):
+        monkeypatch.setattr("fortuna.generators.providers.native.counter_block", boom)
+
+
 def break_new(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the library's constructors raise."""
     monkeypatch.setattr(pycryptodome.AES, "new", boom)  # type: ignore[attr-defined]
     monkeypatch.setattr(pycryptodome.CryptoChaCha20, "new", boom)  # type: ignore[attr-defined]
     monkeypatch.setattr(reference_aes, "encrypt_block", boom)
     monkeypatch.setattr(reference_chacha, "chacha_block", boom)
+    break_native(monkeypatch)
 
 
 def break_encrypt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,6 +148,7 @@ def break_encrypt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pycryptodome.CryptoChaCha20, "new", lambda **kwargs: RaisingCipher())  # type: ignore[attr-defined]
     monkeypatch.setattr(reference_aes, "counter_block", boom)
     monkeypatch.setattr(reference_chacha, "chacha_block", boom)
+    break_native(monkeypatch)
 
 
 def break_deep_in_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,6 +160,7 @@ def break_deep_in_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ChaCha20, "_raw_chacha20_lib", None)
     monkeypatch.setattr(reference_aes, "encrypt_block", boom)
     monkeypatch.setattr(reference_chacha, "chacha_block", boom)
+    break_native(monkeypatch)
 
 
 def break_keystream(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """When a reseed is due, and which pools it uses."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import pytest
@@ -12,7 +10,7 @@ from fortuna.core import Scheduler
 from fortuna.core.scheduler import INTERVAL_NS, MIN_POOL_SIZE, POOL_COUNT, pools_used
 from fortuna.errors import ParameterError
 
-from .core_support import CELLS, load_vectors, make_accumulator
+from .core_support import CELLS, Cell, load_vectors, make_accumulator
 
 PEER_TABLE = next(e for e in load_vectors("peer_kats")["entries"] if e["id"] == "pycrypto-which-pools")["cases"]
 
@@ -169,7 +167,7 @@ def test_defaults_are_the_book_s() -> None:
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="-".join)
-def test_pace_seen_from_outside(cell: tuple[str, str]) -> None:
+def test_pace_seen_from_outside(cell: Cell) -> None:
     """An accumulator reseeds at 100 ms + 1 ns, not at 100 ms, not with 63 bytes, and not when the clock goes back."""
     accumulator, _ = make_accumulator(cell)
     accumulator.add(0, bytes(30), pool=0)

@@ -1,7 +1,5 @@
 """The door to an instance: names, the order of ``auto``, missing libraries, and the table of what there is."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import subprocess
@@ -12,11 +10,9 @@ import pytest
 import fortuna.generators as package
 from fortuna.errors import FortunaError, ParameterError, ProviderUnavailableError, SelfTestError
 from fortuna.generators import Availability, available, create, registry
-from fortuna.generators.providers.pycryptodome import PyCryptodomeAES256ICM, PyCryptodomeChaCha20
-from fortuna.generators.providers.reference_aes import ReferenceAES256ICM
 from fortuna.generators.providers.reference_chacha import ReferenceChaCha20
 
-from .keystream_support import CELLS, KEY, stream
+from .keystream_support import CELLS, KEY, Cell, stream
 
 
 class BrokenChaCha20(ReferenceChaCha20):
@@ -32,6 +28,13 @@ class BrokenChaCha20(ReferenceChaCha20):
 
     def _fill(self, counter: int, out: bytearray | memoryview) -> None:
         out[:] = bytes(len(out))
+
+
+class SecondChaCha20(ReferenceChaCha20):
+    """A provider that works, after another."""
+
+    __slots__ = ()
+    provider = "second"
 
 
 @pytest.fixture
@@ -51,33 +54,74 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], tuple[str, 
     return factories
 
 
-CLASSES = {
-    ("aes256-icm", "pycryptodome"): PyCryptodomeAES256ICM,
-    ("aes256-icm", "reference"): ReferenceAES256ICM,
-    ("chacha20", "pycryptodome"): PyCryptodomeChaCha20,
-    ("chacha20", "reference"): ReferenceChaCha20,
-}
+#: Whether the C extension is in this installation.
+HAS_NATIVE = any(provider == "native" for _, provider, _ in CELLS)
+LIBRARY = ("aes256-icm", "chacha20")
 
 
-def test_create_gives_what_was_asked(cell: tuple[str, str]) -> None:
-    """A forced provider gives its own class, and the instance says so."""
+def test_create_gives_what_was_asked(cell: Cell) -> None:
+    """A forced provider and kernel give the class of the table, and the instance says so."""
     made = create(*cell)
-    assert CLASSES[cell] is type(made)
-    assert cell == (made.name, made.provider)
+    assert registry.FACTORIES[cell[:2]][1] == type(made).__name__
+    assert cell == (made.name, made.provider, made.kernel)
     assert create(*cell) is not made
 
 
 @pytest.mark.parametrize("name", registry.GENERATORS)
-def test_auto_prefers_the_library(name: str) -> None:
-    """``auto``, also by default, gives pycryptodome and never the slow oracle."""
-    assert "pycryptodome" == create(name).provider
-    assert "pycryptodome" == create(name, "auto").provider
+def test_auto_prefers_the_first_cell(name: str) -> None:
+    """``auto``, also by default, gives the best kernel of the first provider, and never the slow oracle."""
+    first = next((cell for cell in CELLS if cell[0] == name and cell[1] != "reference"), None)
+    for arguments in ((name,), (name, "auto"), (name, "auto", "auto")):
+        if first is None:
+            with pytest.raises(ProviderUnavailableError, match="the slow oracle"):
+                create(*arguments)
+        else:
+            made = create(*arguments)
+            assert first == (made.name, made.provider, made.kernel)
     assert "reference" not in registry.AUTO_ORDER
+    assert ("native", "pycryptodome") == registry.AUTO_ORDER
+
+
+def test_forced_kernel_under_auto(cell: Cell) -> None:
+    """``auto`` with a named kernel gives the first provider that has it, and no other kernel."""
+    if cell[1] == "reference":
+        with pytest.raises(ProviderUnavailableError, match=f"kernel '{cell[2]}'"):
+            create(cell[0], "auto", cell[2])
+    else:
+        made = create(cell[0], "auto", cell[2])
+        assert cell == (made.name, made.provider, made.kernel)
+
+
+@pytest.mark.parametrize("provider", ["auto", *registry.PROVIDERS])
+@pytest.mark.parametrize("kernel", ["", "sse9", "AVX2", "auto ", "portable\0"])
+def test_unknown_kernel(provider: str, kernel: str) -> None:
+    """A kernel that nobody has is refused with its name and with those there are; no other steps in."""
+    with pytest.raises(ProviderUnavailableError, match="it has no such kernel|cannot be imported") as caught:
+        create("chacha20", provider, kernel)
+    if provider == "reference":
+        assert f"kernel {kernel!r} of provider 'reference' for 'chacha20'" in str(caught.value)
+        assert str(caught.value).endswith("there is python")
+
+
+def test_a_choice_says_what_it_is(cell: Cell) -> None:
+    """A choice has the attributes of the instances it makes, and its text names all three."""
+    choice = registry.resolve(*cell)
+    made = choice()
+    assert cell == (choice.name, choice.provider, choice.kernel)
+    assert (made.name, made.provider, made.kernel, made.block_size) == (*cell, choice.block_size)
+    assert f"<{cell[0]} by {cell[1]}, kernel {cell[2]}>" == repr(choice)
+    assert choice() is not made
+    assert registry.resolve(*cell) is choice
+
+
+def test_kernels_are_named(cell: Cell) -> None:
+    """Every kernel that runs is in the table of names, which the tunable is checked against."""
+    assert cell[2] in registry.KERNELS
 
 
 def test_auto_skips_a_failing_provider(tables: object) -> None:
     """``auto`` goes past a wrong provider and a missing one to the first that works."""
-    assert "pycryptodome" == create("chacha20").provider
+    assert ("native" if HAS_NATIVE else "pycryptodome") == create("chacha20").provider
 
 
 def test_forced_broken_provider_is_refused(tables: object) -> None:
@@ -148,38 +192,46 @@ def test_unknown_provider(provider: str) -> None:
 
 
 def test_available_rows() -> None:
-    """The matrix has each generator on each provider: the library is chosen, the oracle says why not."""
+    """The matrix has every kernel of every provider: the first that runs is chosen, the others say why not."""
     rows = available()
-    assert [(g, p) for g in registry.GENERATORS for p in ("pycryptodome", "reference")] == [
-        (row.generator, row.provider) for row in rows
-    ]
-    for row in rows:
-        assert row.is_available
-        assert (row.provider == "pycryptodome") == row.is_auto
-        assert ("" if row.is_auto else "the slow oracle; auto never chooses it") == row.reason
-        assert create(row.generator, row.provider).kernel == row.kernel
+    every = {(generator, provider) for generator in registry.GENERATORS for provider in registry.PROVIDERS}
+    assert every == {(row.generator, row.provider) for row in rows}
+    assert list(CELLS) == [(row.generator, row.provider, row.kernel) for row in rows if row.is_available]
+    for name in registry.GENERATORS:
+        mine = [row for row in rows if row.generator == name]
+        chosen = next((row for row in mine if row.is_available and row.provider != "reference"), None)
+        assert [row for row in mine if row.is_auto] == [row for row in (chosen,) if row]
+        for row in mine:
+            if row is chosen:
+                assert "" == row.reason
+            elif row.is_available and row.provider == "reference":
+                assert "the slow oracle; auto never chooses it" == row.reason
+            elif row.is_available:
+                assert chosen is not None
+                assert f"auto prefers {chosen.provider} {chosen.kernel}" == row.reason
+            else:
+                assert row.reason
+                with pytest.raises(FortunaError):
+                    create(row.generator, row.provider, row.kernel or "auto")
 
 
 def test_available_tells_why_not(tables: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cells that cannot run stand in the matrix with their reason, and a second good provider names the first."""
     from fortuna.generators import availability
 
-    class SecondChaCha20(ReferenceChaCha20):
-        __slots__ = ()
-        provider = "second"
-
-    monkeypatch.setitem(registry._outcomes, ("chacha20", "second"), SecondChaCha20)
-    monkeypatch.setattr(availability, "PROVIDERS", (*registry.PROVIDERS, "second"))
+    monkeypatch.setattr(availability, "PROVIDERS", registry.PROVIDERS)
     monkeypatch.setattr(availability, "AUTO_ORDER", ("broken", "absent", "pycryptodome", "second"))
     monkeypatch.setattr(availability, "GENERATORS", ("chacha20",))
-    broken, absent, library, second, oracle = available()
-    assert ("broken", "", False, False) == (broken.provider, broken.kernel, broken.is_available, broken.is_auto)
-    assert "known answer wrong" in broken.reason
-    assert ("absent", False, False) == (absent.provider, absent.is_available, absent.is_auto)
-    assert "cannot be imported" in absent.reason
-    assert Availability("chacha20", "pycryptodome", "library", True, True, "") == library
-    assert Availability("chacha20", "second", "python", True, False, "auto prefers pycryptodome") == second
-    assert "reference" == oracle.provider
+    monkeypatch.setitem(registry.FACTORIES, ("chacha20", "second"), ("broken_provider_of_a_test", "SecondChaCha20"))
+    rows = {row.provider: row for row in available() if row.provider != "native"}
+    assert Availability("chacha20", "broken", "python", False, False, rows["broken"].reason) == rows["broken"]
+    assert "known answer wrong" in rows["broken"].reason
+    assert ("", False, False) == (rows["absent"].kernel, rows["absent"].is_available, rows["absent"].is_auto)
+    assert "cannot be imported" in rows["absent"].reason
+    assert Availability("chacha20", "pycryptodome", "library", True, True, "") == rows["pycryptodome"]
+    expected = Availability("chacha20", "second", "python", True, False, "auto prefers pycryptodome library")
+    assert expected == rows["second"]
+    assert ["broken", "absent", "pycryptodome", "second", "reference"] == list(rows)
 
 
 def test_availability_is_frozen() -> None:
@@ -189,12 +241,13 @@ def test_availability_is_frozen() -> None:
         row.is_auto = False  # type: ignore[misc]
 
 
-ABSENT_LIBRARY = """
+ABSENT = """
 import sys
 sys.modules["Crypto"] = None
+sys.modules["fortuna.generators._native"] = None
 from fortuna.errors import ProviderUnavailableError
 from fortuna.generators import available, create
-for provider in ("auto", "pycryptodome"):
+for provider in ("auto", "native", "pycryptodome"):
     try:
         create("chacha20", provider)
     except ProviderUnavailableError as error:
@@ -205,22 +258,25 @@ for name in ("aes256-icm", "chacha20"):
     out = bytearray(16)
     made.keystream_into(1, out)
     print(name, "|", out.hex())
-print([(row.generator, row.provider) for row in available() if row.is_available])
-print([row.is_auto for row in available()])
+print({row.provider for row in available() if row.is_available})
+print({row.is_auto for row in available()})
 """
 
 
-def test_without_pycryptodome() -> None:
-    """Without the library ``auto`` and the forced provider raise with the reason; the forced oracle goes on working."""
-    run = subprocess.run([sys.executable, "-c", ABSENT_LIBRARY], capture_output=True, text=True, check=True)
-    auto, forced, aes, chacha, rows, chosen = run.stdout.splitlines()
-    assert auto.startswith("auto | no provider runs 'chacha20' here (pycryptodome: provider 'pycryptodome' cannot be")
-    assert "Crypto" in auto
-    assert forced.startswith("pycryptodome | provider 'pycryptodome' cannot be imported: ")
+def test_without_extension_and_library() -> None:
+    """Without both, ``auto`` and the forced providers raise with the reasons; the forced oracle goes on working."""
+    run = subprocess.run([sys.executable, "-c", ABSENT], capture_output=True, text=True, check=True)
+    auto, native, library, aes, chacha, providers, chosen = run.stdout.splitlines()
+    assert auto.startswith("auto | no provider runs 'chacha20' here (native: provider 'native' cannot be imported: ")
+    assert "pycryptodome: provider 'pycryptodome' cannot be imported: " in auto
+    assert native.startswith("native | provider 'native' cannot be imported: the C extension is not in this inst")
+    assert "FORTUNA_NATIVE=require" in native
+    assert library.startswith("pycryptodome | provider 'pycryptodome' cannot be imported: ")
+    assert "Crypto" in library
     assert "aes256-icm | c7b519846a11411cd6ac07cb03f801a8" == aes
     assert "chacha20 | 18b84231ade6a6d113615c61af434e27" == chacha
-    assert "[('aes256-icm', 'reference'), ('chacha20', 'reference')]" == rows
-    assert "[False, False, False, False]" == chosen
+    assert "{'reference'}" == providers
+    assert "{False}" == chosen
 
 
 def test_names_are_loaded_lazily() -> None:
@@ -243,7 +299,7 @@ def test_package_names() -> None:
         _ = package.nonsense
 
 
-def test_create_starts_without_a_key(cell: tuple[str, str]) -> None:
+def test_create_starts_without_a_key(cell: Cell) -> None:
     """An instance has no key of its own, and two of them do not share one."""
     one, other = create(*cell), create(*cell)
     one.set_key(KEY)
@@ -254,8 +310,10 @@ def test_create_starts_without_a_key(cell: tuple[str, str]) -> None:
 
 def test_tables_agree() -> None:
     """The names of generators and providers are those of the table, and each cell is there once."""
-    assert {generator for generator, _ in CELLS} == set(registry.GENERATORS)
-    assert {provider for _, provider in CELLS} == set(registry.PROVIDERS)
+    assert {generator for generator, _, _ in CELLS} == set(registry.GENERATORS)
+    assert {provider for _, provider, _ in CELLS} == set(registry.PROVIDERS) - (set() if HAS_NATIVE else {"native"})
     assert set(registry.AUTO_ORDER) < set(registry.PROVIDERS)
-    assert set(CLASSES) == set(CELLS)
+    for name in registry.GENERATORS:
+        assert {"native", "reference"} <= {provider for generator, provider in registry.FACTORIES if generator == name}
+        assert ((name, "pycryptodome") in registry.FACTORIES) == (name in LIBRARY)
     assert issubclass(SelfTestError, FortunaError)

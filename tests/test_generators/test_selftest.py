@@ -8,11 +8,12 @@ import pytest
 
 from fortuna.errors import FortunaError, SelfTestError
 from fortuna.generators.aes256_icm import AES256ICM
+from fortuna.generators.choice import Choice
 from fortuna.generators.providers.reference_aes import ReferenceAES256ICM, encrypt_block
 from fortuna.generators.providers.reference_chacha import ReferenceChaCha20
 from fortuna.generators.selftest import KEY, KNOWN_ANSWERS, check_known_answers
 
-from .keystream_support import CELLS, assert_hidden, chacha_tests, little, stream
+from .keystream_support import CELLS, Cell, assert_hidden, chacha_tests, little, stream
 
 if TYPE_CHECKING:
     from fortuna.generators import KeystreamGenerator
@@ -163,7 +164,7 @@ WRONG: list[tuple[type[KeystreamGenerator], int]] = [
 def test_wrong_candidate_is_refused(candidate: type[KeystreamGenerator], counter: int) -> None:
     """A candidate that computes wrongly is refused; the message names provider, generator and the first bad counter."""
     with pytest.raises(SelfTestError, match="known answer wrong") as caught:
-        check_known_answers(candidate)
+        check_known_answers(Choice(candidate, candidate.kernel))
     message = str(caught.value)
     assert candidate.provider in message
     assert candidate.name in message
@@ -176,7 +177,7 @@ def test_wrong_candidate_is_refused(candidate: type[KeystreamGenerator], counter
 def test_raising_candidate_is_refused(candidate: type[KeystreamGenerator], why: str) -> None:
     """A candidate that raises is refused with its own words, and its exception is kept as the cause."""
     with pytest.raises(SelfTestError, match="could not be computed") as caught:
-        check_known_answers(candidate)
+        check_known_answers(Choice(candidate, candidate.kernel))
     message = str(caught.value)
     assert candidate.provider in message
     assert f"{2**32 - 1:#x}:" in message
@@ -192,23 +193,23 @@ def test_interruption_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(ReferenceChaCha20, "_fill", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        check_known_answers(ReferenceChaCha20)
+        check_known_answers(Choice(ReferenceChaCha20, "python"))
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="-".join)
-def test_registered_classes_pass(cell: tuple[str, str]) -> None:
+def test_registered_classes_pass(cell: Cell) -> None:
     """Every registered class passes, and passes again."""
     from fortuna.generators.registry import resolve
 
     for _ in range(2):
         check_known_answers(resolve(*cell))
-    assert cell == (resolve(*cell).name, resolve(*cell).provider)
+    assert cell == (resolve(*cell).name, resolve(*cell).provider, resolve(*cell).kernel)
 
 
 def test_narrow_doubles_are_the_negative_vectors() -> None:
     """The narrow doubles give the streams that must not come out: they are wrong in the way they claim to be."""
     for double, field in ((WrapAt32, "keystream_if_32bit_counter"), (CarryInto64, "keystream_if_64bit_counter")):
-        tests = [test for test in chacha_tests("chacha_counter_boundaries") if field in test]
+        tests = [test for test in chacha_tests("chacha_counter_boundaries", 20) if field in test]
         assert tests
         for test in tests:
             generator = double()
