@@ -13,7 +13,6 @@ goes back only after its K was replaced. One that died on the way never does.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from threading import RLock
 
 from .core.generator import ONE_CALL_MAX, UNSEEDED, check_request
@@ -37,8 +36,10 @@ def free_lock(lock: RLock) -> None:
     it already, so it is released in the other thread's name, by the method that `threading.Condition` uses.
     """
     if not lock._is_owned():  # type: ignore[attr-defined]
-        with suppress(RuntimeError):  # nobody holds it
+        try:
             lock._release_save()  # type: ignore[attr-defined]
+        except RuntimeError:
+            pass  # nobody holds it
 
 
 class SharedGenerator(Uncopyable):

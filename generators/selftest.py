@@ -7,9 +7,8 @@ library calls and is made once in a process.
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from ..errors import SelfTestError
+from .sha256 import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from .._version import __version__
 from ..errors import FortunaError, NotSeededError, ProviderUnavailableError, SelfTestError, TunableError
 from .environment import Environment
 from .formats import FORMATS
-from .options import OVERRIDES, build_parser
+from .options import OVERRIDES, build_parser, show_help
 from .sink import Sink, create_file
 from .status import OutputError, Status, UsageError
 
@@ -75,7 +75,7 @@ def program(arguments: Sequence[str], environment: Environment) -> Status:
     options = parser.parse_args(arguments)
     stdout = Sink(environment.stdout, "standard output", owns=False)
     if options.help:
-        stdout.write(parser.format_help().encode())
+        stdout.write(show_help(parser).encode())
     elif options.version:
         stdout.write(f"fortuna-dump {__version__}\n".encode())
     elif options.list or options.tunables:

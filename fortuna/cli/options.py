@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from functools import partial
 
 from ..core.constructions import CONSTRUCTIONS
 from ..generators.registry import GENERATORS, KERNELS, PROVIDERS
@@ -62,7 +63,9 @@ def build_parser() -> ArgumentParser:
         prog="fortuna-dump",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
+        # Finding out the terminal's width costs as much as a short dump, and argparse makes a formatter for every
+        # option; `show_help` sets the real one.
+        formatter_class=partial(RawDescriptionHelpFormatter, width=80),
         allow_abbrev=False,
         add_help=False,
     )
@@ -92,3 +95,9 @@ def build_parser() -> ArgumentParser:
     instead.add_argument("-h", "--help", action="store_true", help="show this help")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
+
+
+def show_help(parser: ArgumentParser) -> str:
+    """Return the help text, as wide as the terminal."""
+    parser.formatter_class = RawDescriptionHelpFormatter
+    return parser.format_help()

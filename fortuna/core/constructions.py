@@ -7,10 +7,9 @@ encodes events its own way. A construction fixes all of that; the code below it 
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from ..errors import ParameterError
 from ..generators.secret import Secret
+from ..generators.sha256 import sha256
 from .events import encode_freebsd, encode_fsk
 
 TYPE_CHECKING = False

@@ -7,9 +7,8 @@ be reproduced, and belongs to its construction alone.
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from ..errors import ParameterError
+from ..generators.sha256 import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ in constant memory.
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from ..generators.secret import Uncopyable
+from ..generators.sha256 import sha256
 
 
 class Pool(Uncopyable):
