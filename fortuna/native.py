@@ -7,6 +7,8 @@ forked, or it is a forked child. Everything else, pulls, reseeds, lives and fork
 
 from __future__ import annotations
 
+from weakref import proxy
+
 from .core.native_generator import reseed_page
 from .errors import NotSeededError
 from .generators._native import Generator as NativePage
@@ -35,7 +37,8 @@ class NativeShared(Uncopyable):
     __slots__ = ("_construction", "_page", "number")
 
     def __init__(self, page: NativeFortuna, construction: Construction, number: int) -> None:
-        self._page = page
+        # A proxy: the page's owner holds this object, and a circle would keep K alive until the next garbage collection.
+        self._page: NativeFortuna = proxy(page)
         self._construction = construction
         self.number = number
         page._begin_life(number)
