@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,6 +13,8 @@ DOCS: Final = ROOT / "docs"
 FENCE: Final = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK: Final = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 HEADING: Final = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
+#: Whether the C extension is built: pages speak of it, and run and are tested without it as well.
+HAS_EXTENSION: Final = find_spec("fortuna.generators._native") is not None
 
 
 class Block(NamedTuple):

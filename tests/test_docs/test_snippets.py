@@ -1,4 +1,4 @@
-"""The Python and shell blocks of README and the tutorial run as they stand."""
+"""The Python and shell blocks of README and the pages run as they stand."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from fortuna.tunables_file import ENVIRONMENT_VARIABLE
 
-from .docs_support import DOCS, README, Block, blocks
+from .docs_support import DOCS, README, Block, blocks, pages
 
-PAGES: Final = (README, DOCS / "index.md", DOCS / "tutorial.md")
+PAGES: Final = (README, *(page for page in pages() if page.is_relative_to(DOCS)))
 PYTHON_BLOCKS: Final = [block for page in PAGES for block in blocks(page, "python")]
 #: Without README's first block, which makes virtual environments: `.ci/run` runs that.
 SHELL_BLOCKS: Final = [block for page in PAGES for block in blocks(page, "sh")][1:]
