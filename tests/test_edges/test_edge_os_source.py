@@ -1,7 +1,5 @@
 """The source ``os``: which call answers, what counts as a failure, and that no failure turns into zeros."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import errno

@@ -1,7 +1,5 @@
 """The file of the tunables: which one is read, whose it must be, and that each refusal names its line."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import os
