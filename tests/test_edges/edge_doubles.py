@@ -3,8 +3,6 @@
 Nothing here waits or asks the real machine, so every test that uses it gives the same bytes each time.
 """
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import errno

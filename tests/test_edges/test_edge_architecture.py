@@ -1,7 +1,5 @@
 """The layers, read from the source: who may import whom, who may touch the real machine; nothing is forgotten."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import ast

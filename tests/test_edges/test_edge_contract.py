@@ -1,7 +1,5 @@
 """The contract of the live generator's methods: arguments, buffers, closing, copies, and what never shows a secret."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import array

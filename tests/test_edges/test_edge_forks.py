@@ -1,7 +1,5 @@
 """Forks: real processes never share a byte, whichever detector notices, and the detector's own rules on doubles."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import errno

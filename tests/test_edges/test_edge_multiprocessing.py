@@ -1,7 +1,5 @@
 """Processes that multiprocessing starts run with their parent's tunables, or say loudly why they do not."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import multiprocessing

@@ -1,7 +1,5 @@
 """When the live generator harvests and reseeds: first seed, pace, failing sources, bytes equal to the pure model."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import errno

@@ -1,7 +1,5 @@
 """Requests that interrupt other requests on the same thread, at every place where CPython may run a signal handler."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import gc

@@ -1,7 +1,5 @@
 """Threads and signal handlers that draw from one generator: no hang, no repeat, whoever closes it and when."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import threading

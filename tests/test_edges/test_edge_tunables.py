@@ -1,7 +1,5 @@
 """Values of tunables: types, ranges at -1/0/+1, origins, and that nothing set once can be changed."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import copy
