@@ -76,6 +76,17 @@ class Process:
         for lock in tuple(self._locks.values()):
             free_lock(lock)
 
+    def compare(self, received: Tunables) -> None:
+        """Refuse to work where this process booted before its parent's tunables arrived, and with others."""
+        if self._booted is not None and self._booted[0] != received:
+            for inheritor in self.forks.inheritors:
+                if isinstance(inheritor, Fortuna):
+                    inheritor.refuse(
+                        AlreadyBootedError,
+                        "this process booted while its main module was imported, with other tunables than its parent; "
+                        'draw no random bytes at import time, or below if __name__ == "__main__":',
+                    )
+
     def pull_soon(self) -> None:
         """Nothing is held here that a fork shares."""
 
@@ -104,7 +115,7 @@ class Process:
             instance.close()
             return self._booted
         self._booted = (tunables, instance)
-        hand_on(tunables, instance)
+        hand_on(tunables)
         atexit.register(instance.close)
         return self._booted
 

@@ -90,6 +90,11 @@ class ForkDetector:
         self._inheritors.add(inheritor)
 
     @property
+    def inheritors(self) -> tuple[Inheritor, ...]:
+        """What is watched and still alive."""
+        return tuple(self._inheritors)
+
+    @property
     def detectors(self) -> tuple[str, ...]:
         """Names of the detectors that are live."""
         hook = ("at-fork hook",) if self.hook_armed else ()
@@ -97,12 +102,12 @@ class ForkDetector:
 
     def _in_child(self) -> None:
         self._epoch += 1
-        for inheritor in tuple(self._inheritors):
+        for inheritor in self.inheritors:
             inheritor.abandon()
 
     def _in_parent(self) -> None:
         self.parent_forks += 1
-        for inheritor in tuple(self._inheritors):
+        for inheritor in self.inheritors:
             inheritor.pull_soon()
 
 

@@ -92,7 +92,9 @@ class Life(Uncopyable):
 
     @property
     def next_pull_ns(self) -> int:
-        """The first nanosecond at which the next pull is due, unless something else makes it due before."""
+        """The first nanosecond at which the next pull is due: 1, long ago, where a fork since the last asks for it."""
+        if self._pulled_after_forks != self._parts.forks.parent_forks:
+            return 1
         return self._last_pull_ns + self._parts.interval_ns + 1
 
     def pull_if_due(self) -> None:

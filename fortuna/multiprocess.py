@@ -3,29 +3,54 @@
 A child made by fork inherits the booted generator. One made by spawn or by a forkserver is a new interpreter: left
 alone it would boot from whatever the file says by then, or from no file. Every `Process` object carries a small
 dictionary from parent to child, in which multiprocessing sends its own authentication key; the tunables travel beside
-it. A child that had booted before they arrived, because its main module drew while it was imported, is compared with
-them afterwards, and refuses to work where they differ.
+it. Arriving, they are compared with what the child may have booted before, because its main module drew while it was
+imported; where they differ, the child's generators refuse to work.
 """
 
 from __future__ import annotations
 
+import sys
 from multiprocessing.process import current_process
-from multiprocessing.util import register_after_fork
 
-from .errors import AlreadyBootedError
 from .tunables import Tunables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Final
 
-    from .rng import Fortuna
+    from .typing import Value
 
 #: Our entry in the dictionary.
 ENTRY: Final = "fortuna_tunables"
 
 
-def carried() -> dict[str, Any]:
+class Carried:
+    """Tunables on their way: pickling them to a child makes the child call `receive`."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: dict[str, Value]) -> None:
+        self.values = values
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, Value]], Carried], tuple[dict[str, Value]]]:
+        return receive, (self.values,)
+
+
+def receive(values: dict[str, Value]) -> Carried:
+    """Take over the parent's tunables in a child, whose `Process` object is being unpickled."""
+    boot = sys.modules.get("fortuna._boot")
+    if boot is not None:
+        boot.process.compare(parents_tunables(values))
+    return Carried(values)
+
+
+def parents_tunables(values: dict[str, Value]) -> Tunables:
+    """Return *values* with the parent as their origin."""
+    return Tunables(values, dict.fromkeys(values, "parent process"))
+
+
+def luggage() -> dict[str, Any]:
     """Return the dictionary that travels with each process."""
     config: dict[str, Any] = vars(current_process())["_config"]
     return config
@@ -33,36 +58,10 @@ def carried() -> dict[str, Any]:
 
 def received_tunables() -> Tunables | None:
     """Return what the parent process runs with, or ``None`` where no booted parent started this one."""
-    values = carried().get(ENTRY)
-    return None if values is None else Tunables(values, dict.fromkeys(values, "parent process"))
+    carried = luggage().get(ENTRY)
+    return None if carried is None else parents_tunables(carried.values)
 
 
-def hand_on(tunables: Tunables, instance: Fortuna) -> None:
-    """Let every process started from now on have *tunables*, and check *instance* wherever it is inherited."""
-    carried()[ENTRY] = tunables.values()
-    register_after_fork(instance, lambda inherited: compare(inherited, tunables))
-    if is_being_prepared():
-        instance.confirm_with(lambda: confirm(instance, tunables))
-
-
-def is_being_prepared() -> bool:
-    """Tell whether this is a started process whose main module is being imported: the tunables come after that."""
-    return getattr(current_process(), "_inheriting", False)
-
-
-def confirm(instance: Fortuna, tunables: Tunables) -> None:
-    """Compare as soon as the parent's tunables are here; asked before each use of *instance* until then."""
-    if not is_being_prepared():
-        instance.confirm_with(None)
-        compare(instance, tunables)
-
-
-def compare(instance: Fortuna, tunables: Tunables) -> None:
-    """Refuse to work in a child whose generator was booted before the parent's tunables arrived and differs."""
-    received = received_tunables()
-    if received is not None and received != tunables:
-        instance.refuse(
-            AlreadyBootedError,
-            "this process booted while its main module was imported, with other tunables than its parent; draw no "
-            'random bytes at import time, or below if __name__ == "__main__":',
-        )
+def hand_on(tunables: Tunables) -> None:
+    """Let every process started from now on have *tunables*."""
+    luggage()[ENTRY] = Carried(tunables.values())

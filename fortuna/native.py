@@ -17,7 +17,6 @@ from .rng import Fortuna
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Final, Literal
 
     from .core.constructions import Construction
@@ -106,11 +105,6 @@ class NativeFortuna(NativePage, Fortuna):
         """Have the next request ask for a pull: this process was forked."""
         self._disarm()
 
-    def confirm_with(self, confirm: Callable[[], None] | None) -> None:
-        """Have *confirm* called before each use, as `Fortuna.confirm_with`."""
-        super().confirm_with(confirm)
-        self._disarm()
-
     def _make_generator(self, epoch: int) -> NativeShared:
         return NativeShared(self, self._parts.construction, life_number(epoch))
 
@@ -118,9 +112,8 @@ class NativeFortuna(NativePage, Fortuna):
         """Do what a request found to be due; called by the C type, again and again until the page is armed."""
         life = self._ready()
         if life.generator.is_seeded:
-            # A fork since `_ready` has wiped the page or stepped the epoch; either keeps it unarmed. While there is
-            # something to confirm, this request is served and the next asks again.
+            # A fork since `_ready` has wiped the page or stepped the epoch; either keeps it unarmed.
             if self._is_current(life):
-                self._arm(life_number(life.epoch), life.next_pull_ns if self._confirm is None else 1)
+                self._arm(life_number(life.epoch), life.next_pull_ns)
         elif self._is_current(life):
             raise NotSeededError("not seeded yet: no source has answered")

@@ -19,7 +19,6 @@ from .shared import SharedGenerator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import TracebackType
     from typing import Final
 
@@ -64,7 +63,6 @@ class Fortuna(Uncopyable):
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._refusal: tuple[type[FortunaError], str] | None = None
-        self._confirm: Callable[[], None] | None = None
         epoch = parts.forks.epoch()
         self._life = Life(parts, epoch, self._make_generator(epoch))
         # Epoch -> the life that won: dict.setdefault decides between threads that notice a fork at the same time.
@@ -266,10 +264,6 @@ class Fortuna(Uncopyable):
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
         self._life.wait_for_seed(timeout_ns)
 
-    def confirm_with(self, confirm: Callable[[], None] | None) -> None:
-        """Have *confirm* called before each use, until it is taken back; it may refuse."""
-        self._confirm = confirm
-
     def _request(self, out: memoryview) -> None:
         """Serve one request of 1..2**20 bytes from the life that is current both before and after it."""
         while True:
@@ -299,8 +293,6 @@ class Fortuna(Uncopyable):
         return life
 
     def _current_life(self) -> Life:
-        if self._confirm is not None:
-            self._confirm()
         self._refuse_if_closed()
         life = self._life
         return life if life.epoch == self._parts.forks.epoch() else self._new_life()

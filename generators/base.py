@@ -125,7 +125,8 @@ class KeystreamGenerator(Uncopyable, ABC):
         self._erase()
 
     def __repr__(self) -> str:
-        keyed = "keyed" if self._is_keyed else "no key"
+        # A traceback may show an instance whose constructor was interrupted.
+        keyed = "keyed" if getattr(self, "_is_keyed", False) else "no key"
         return f"<{self.name} by {self.provider}, kernel {self.kernel}, {keyed}>"
 
     @classmethod

@@ -80,6 +80,7 @@ class NativeGenerator(NativePage, Uncopyable):
 
     def reseed(self, seed: Buffer) -> None:
         """K = key_hash(K || seed), C = C + 1."""
+        self._begin_life(self.LIFE)  # does nothing, but in a forked child, whose page was wiped
         reseed_page(self, self.LIFE, self.construction, seed)
 
     def wipe(self) -> None:

@@ -135,6 +135,12 @@ static PyObject *first_call_doc_of(PyObject *object, void *unused)
     return PyObject_GetAttrString(((FirstCall *)object)->wrapped, "__doc__");
 }
 
+static PyObject *first_call_module_of(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyObject_GetAttrString(((FirstCall *)object)->wrapped, "__module__");
+}
+
 static PyMethodDef first_call_methods[] = {
     {"__reduce__", first_call_reduce, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
@@ -142,6 +148,7 @@ static PyMethodDef first_call_methods[] = {
 
 static PyGetSetDef first_call_getset[] = {
     {"__doc__", first_call_doc_of, NULL, NULL, NULL},
+    {"__module__", first_call_module_of, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -29,6 +29,9 @@
 /* Bytes that one request may give before K must change (9.4.4). */
 enum { REQUEST_MAX = 1 << 20 };
 
+/* A bytes object has a header before its bytes; Python reports what leaves no room for it as an overflow. */
+#define SIZE_MAX_OF_BYTES (PY_SSIZE_T_MAX - 64)
+
 typedef struct generator Generator;
 
 struct generator {
@@ -177,6 +180,26 @@ static int serve(Generator *self, uint8_t *out, size_t n)
     return 0;
 }
 
+/* A request of nothing changes nothing; only a closed generator refuses it. */
+static int admit_nothing(Generator *self)
+{
+    if (self->now == NULL || self->mapping.page->due_ns != 0)
+        return 0;
+    PyObject *open = PyObject_CallMethodNoArgs((PyObject *)self, self->state->refuse_if_closed);
+    Py_XDECREF(open);
+    return open == NULL ? -1 : 0;
+}
+
+/* Whether the plain generator's limit allows n bytes. */
+static int is_within_limit(Generator *self, size_t n)
+{
+    if (n <= REQUEST_MAX || self->now != NULL)
+        return 1;
+    PyErr_Format(self->state->request_too_large_error,
+                 "request: got %zu bytes; one request gives at most %d bytes; split it", n, REQUEST_MAX);
+    return 0;
+}
+
 /* Any number of bytes; on an error all of `out` is zero. */
 static int fill(Generator *self, uint8_t *out, size_t n)
 {
@@ -184,11 +207,8 @@ static int fill(Generator *self, uint8_t *out, size_t n)
         PyErr_SetString(PyExc_RuntimeError, "generator: __init__ was not called");
         return -1;
     }
-    if (n > REQUEST_MAX && self->now == NULL) {
-        PyErr_Format(self->state->request_too_large_error,
-                     "request: got %zu bytes; one request gives at most %d bytes; split it", n, REQUEST_MAX);
+    if (!is_within_limit(self, n))
         return -1;
-    }
     for (size_t start = 0; start < n; start += REQUEST_MAX) {
         size_t piece = n - start < REQUEST_MAX ? n - start : REQUEST_MAX;
         /* Signals are served between requests, never within one. */
@@ -197,17 +217,6 @@ static int fill(Generator *self, uint8_t *out, size_t n)
             return -1;
         }
     }
-    return 0;
-}
-
-/* Closing sets due_ns to 0 and makes _attend raise; a request of nothing asks too. */
-static int admit_nothing(Generator *self)
-{
-    if (self->now == NULL || self->mapping.page->due_ns != 0)
-        return 0;
-    if (admit(self) < 0)
-        return -1;
-    UNLOCK(self);
     return 0;
 }
 
@@ -228,6 +237,10 @@ static int size_of(Generator *self, PyObject *n, Py_ssize_t *size)
             return -1;
         *size = PY_SSIZE_T_MIN;
     }
+    if (*size > SIZE_MAX_OF_BYTES) {
+        PyErr_Format(PyExc_MemoryError, "n: got %zd bytes, more than memory can hold", *size);
+        return -1;
+    }
     if (*size < 0) {
         PyErr_Format(self->state->parameter_error, "n: got %S bytes; allowed is 0 or more", n);
         return -1;
@@ -240,7 +253,7 @@ PyObject *fortuna_generator_random_bytes(PyObject *object, PyObject *n)
     Generator *self = (Generator *)object;
     Py_ssize_t size;
 
-    if (size_of(self, n, &size) < 0)
+    if (size_of(self, n, &size) < 0 || !is_within_limit(self, (size_t)size))
         return NULL;
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, size);
     if (bytes == NULL)

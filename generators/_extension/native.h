@@ -21,7 +21,8 @@ typedef struct {
     PyObject *request_too_large_error;
     PyObject *not_seeded_error;
     PyObject *provider_unavailable_error;
-    PyObject *attend; /* the interned name of the method called when a request needs attention */
+    PyObject *attend;           /* the interned name of the method called when a request needs attention */
+    PyObject *refuse_if_closed; /* and of the one that raises where the generator is closed */
     PyTypeObject *generator_type;
 } native_state;
 
