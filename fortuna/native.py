@@ -36,7 +36,7 @@ class NativeShared(Uncopyable):
     __slots__ = ("_construction", "_page", "number")
 
     def __init__(self, page: NativeFortuna, construction: Construction, number: int) -> None:
-        # A proxy: the page's owner holds this object, and a circle would keep K alive until the next garbage collection.
+        # A proxy: the owner of the page holds this object, and a circle would keep K alive until a garbage collection.
         self._page: NativeFortuna = proxy(page)
         self._construction = construction
         self.number = number
