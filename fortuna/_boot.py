@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import time
-from threading import RLock
+from _thread import RLock
 
 from .core.constructions import construction_named
 from .errors import AlreadyBootedError

@@ -9,7 +9,8 @@ accumulator, then the one inside `SharedGenerator`. Sources are harvested outsid
 
 from __future__ import annotations
 
-from threading import Lock, RLock
+from _thread import RLock
+from _thread import allocate_lock as Lock
 
 from .core.accumulator import Accumulator
 from .errors import NotSeededError, SourceError

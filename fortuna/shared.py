@@ -13,7 +13,7 @@ goes back only after its K was replaced. One that died on the way never does.
 
 from __future__ import annotations
 
-from threading import RLock
+from _thread import RLock
 
 from .core.generator import ONE_CALL_MAX, UNSEEDED, check_request
 from .errors import NotSeededError

@@ -3,11 +3,14 @@
 A signal handler may draw random bytes while the very call it interrupts is still importing what draws them: it would
 find half a module. So the imports of a first call hold signals back for the few milliseconds they take. Signals that
 another thread receives still reach the handler; docs/limitations.md says so.
+
+Whoever has installed a handler has imported ``signal``. Where nobody has, there is nothing to hold back, and the import
+of ``signal``, which takes longer than that of this package, is spared.
 """
 
 from __future__ import annotations
 
-import signal
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,15 +20,16 @@ if TYPE_CHECKING:
 class Undisturbed:
     """A context in which this thread receives no signals; they are delivered at its end."""
 
-    __slots__ = ("_before",)
+    __slots__ = ("_before", "_signal")
 
     def __enter__(self) -> None:
+        self._signal = sys.modules.get("signal")
         # Windows has neither such masks nor handlers that interrupt at will.
-        if hasattr(signal, "pthread_sigmask"):
-            self._before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        if hasattr(self._signal, "pthread_sigmask"):
+            self._before = self._signal.pthread_sigmask(self._signal.SIG_BLOCK, self._signal.valid_signals())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if hasattr(signal, "pthread_sigmask"):
-            signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+        if hasattr(self._signal, "pthread_sigmask"):
+            self._signal.pthread_sigmask(self._signal.SIG_SETMASK, self._before)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from binascii import b2a_base64, hexlify
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,11 +34,23 @@ class Format:
         self.unit = unit
 
 
+def encode_hex(view: memoryview) -> bytes:
+    """Return two digits for each byte."""
+    return view.hex().encode()
+
+
+def encode_base64(view: memoryview) -> bytes:
+    """Return base64 (RFC 4648 4) without line breaks."""
+    from binascii import b2a_base64  # here, because the default format does without
+
+    return b2a_base64(view, newline=False)
+
+
 FORMATS: Final = {
     form.name: form
     for form in (
-        Format("hex", hexlify, is_text=True),
+        Format("hex", encode_hex, is_text=True),
         Format("raw", lambda view: view, is_text=False),
-        Format("base64", lambda view: b2a_base64(view, newline=False), is_text=True, unit=3),
+        Format("base64", encode_base64, is_text=True, unit=3),
     )
 }
