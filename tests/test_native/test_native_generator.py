@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fortuna.core import Generator
-from fortuna.core.native_generator import NativeGenerator
 from fortuna.errors import NotSeededError, ParameterError, RequestTooLargeError
 from fortuna.generators.secret import Secret
 
@@ -36,6 +35,8 @@ from .native_support import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fortuna.core.native_generator import NativeGenerator
 
 COUNTERS = st.one_of(
     st.integers(0, COUNTER_END - 1),
