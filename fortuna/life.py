@@ -9,8 +9,7 @@ accumulator, then the one inside `SharedGenerator`. Sources are harvested outsid
 
 from __future__ import annotations
 
-from _thread import RLock
-from _thread import allocate_lock as Lock
+from _thread import RLock, allocate_lock
 
 from .core.accumulator import Accumulator
 from .errors import NotSeededError, SourceError
@@ -78,7 +77,7 @@ class Life(Uncopyable):
             first_seed_bits=FIRST_SEED_BITS,
         )
         self._pool_lock = RLock()
-        self._pull_lock = Lock()
+        self._pull_lock = allocate_lock()
         self._last_pull_ns = 0
         # A pull is due after this process was forked, so that what the child inherited is soon worth nothing.
         self._pulled_after_forks = NEVER
@@ -105,7 +104,7 @@ class Life(Uncopyable):
         if passed <= self._parts.interval_ns and self._pulled_after_forks == self._parts.forks.parent_forks:
             return
         if passed > STALE_PULL_NS and self._pull_lock.locked():
-            self._pull_lock = Lock()
+            self._pull_lock = allocate_lock()
         lock = self._pull_lock
         if lock.acquire(blocking=False):
             try:

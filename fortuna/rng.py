@@ -14,6 +14,7 @@ from .core.generator import REQUEST_MAX, Generator
 from .errors import ClosedError, NotSeededError, ParameterError, SourceError
 from .generators.base import KEY_SIZE, writable_view
 from .generators.secret import Secret, Uncopyable
+from .generators.undisturbed import Undisturbed
 from .life import Life
 from .shared import SharedGenerator
 
@@ -46,7 +47,8 @@ class Fortuna(Uncopyable):
 
     Notes
     -----
-    *Threads*: every method may be called from any thread; requests over 4096 bytes run side by side.
+    *Threads*: every method may be called from any thread; large requests run side by side (from 4 KiB on in Python,
+    from 16 KiB on natively).
     *Signals and finalizers*: a request may interrupt another on the same thread; neither waits nor repeats.
     *Forks*: a child drops the parent's state and seeds itself from the operating system before its first byte.
     *Copies*: copying and pickling raise ``TypeError``, because a copy would repeat the same bytes.
@@ -55,7 +57,8 @@ class Fortuna(Uncopyable):
     def __new__(cls, parts: Parts) -> Self:
         """Choose the implementation: in C where the provider is ``native``."""
         if cls is Fortuna and parts.make_keystream.provider == "native":
-            from .native import NativeFortuna
+            with Undisturbed():
+                from .native import NativeFortuna
 
             return NativeFortuna.__new__(NativeFortuna, parts)  # type: ignore[return-value]  # a subclass of cls
         return super().__new__(cls)
@@ -135,11 +138,14 @@ class Fortuna(Uncopyable):
             self._refuse_if_closed()
             return 0
         try:
-            if size <= REQUEST_MAX:
-                self._request(view)
-            else:
-                for start in range(0, size, REQUEST_MAX):
-                    self._request(view[start : start + REQUEST_MAX])
+            start, first = 0, None
+            while start < size:
+                life = self._request(view[start : start + REQUEST_MAX])
+                start += REQUEST_MAX
+                if first is not None and life is not first:
+                    # A fork between two requests: the parent has what was filled before it, so all is made anew.
+                    start, life = 0, None
+                first = life
         except BaseException:
             view[:] = bytes(size)
             raise
@@ -264,8 +270,8 @@ class Fortuna(Uncopyable):
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
         self._life.wait_for_seed(timeout_ns)
 
-    def _request(self, out: memoryview) -> None:
-        """Serve one request of 1..2**20 bytes from the life that is current both before and after it."""
+    def _request(self, out: memoryview) -> Life:
+        """Serve one request of 1..2**20 bytes from the life that is current both before and after it; return that."""
         while True:
             life = self._ready()
             try:
@@ -275,7 +281,7 @@ class Fortuna(Uncopyable):
                     raise
                 continue
             if self._is_current(life):
-                return
+                return life
             # A fork or close() came in between: these bytes are the parent's, or nobody's.
             life.generator.abandon()
 

@@ -1,4 +1,4 @@
-"""Keystream generators: AES-256-ICM and ChaCha20 on interchangeable providers.
+"""Keystream generators: AES-256-ICM and the ChaCha family on interchangeable providers.
 
 ``create(name, provider)`` makes one, ``available()`` tells what there is, `KeystreamGenerator` is the contract. The
 names are loaded when they are first used.

@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 class Undisturbed:
     """A context in which this thread receives no signals; they are delivered at its end."""
 
-    __slots__ = ("_before", "_signal")
+    __slots__ = ("_before",)
 
     def __enter__(self) -> None:
-        self._signal = sys.modules.get("signal")
+        signal = sys.modules.get("signal")
         # Windows has neither such masks nor handlers that interrupt at will.
-        if hasattr(self._signal, "pthread_sigmask"):
-            self._before = self._signal.pthread_sigmask(self._signal.SIG_BLOCK, self._signal.valid_signals())
+        if signal is not None and hasattr(signal, "pthread_sigmask"):
+            self._before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if hasattr(self._signal, "pthread_sigmask"):
-            self._signal.pthread_sigmask(self._signal.SIG_SETMASK, self._before)
+        if hasattr(self, "_before"):
+            signal = sys.modules["signal"]
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._before)

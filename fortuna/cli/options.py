@@ -89,7 +89,9 @@ def build_parser() -> ArgumentParser:
     )
     boot.add_argument("--construction", choices=CONSTRUCTIONS, help="generator.construction, at this boot only")
     instead = parser.add_argument_group("instead of random bytes").add_mutually_exclusive_group()
-    instead.add_argument("--list", action="store_true", help="show generators and providers, and which is active")
+    instead.add_argument(
+        "--list", action="store_true", help="show generators, providers and kernels, and which is active"
+    )
     instead.add_argument("--tunables", action="store_true", help="show the effective tunables and their origins")
     instead.add_argument("--version", action="store_true", help="show the version")
     instead.add_argument("-h", "--help", action="store_true", help="show this help")

@@ -145,14 +145,17 @@ static int admit(Generator *self)
     }
 }
 
-/* PseudoRandomData (9.4.4) for 1..2^20 bytes. */
-static int serve(Generator *self, uint8_t *out, size_t n)
+/* PseudoRandomData (9.4.4) for 1..2^20 bytes, one of the requests that a call is cut into.  Sets *life to the
+ * life that served it.  If another life served the request before, this process was forked in between, by a
+ * signal handler or by what _attend calls; the parent has those bytes, so *life becomes 0: all is made anew. */
+static int serve(Generator *self, uint8_t *out, size_t n, uint64_t *life)
 {
     struct fortuna_page *page = self->mapping.page;
     const struct fortuna_kernel *kernel = self->kernel;
 
     if (admit(self) < 0)
         return -1;
+    *life = *life == 0 || *life == page->life ? page->life : 0;
     self->version++;
     self->requests++;
     self->bytes_given += n;
@@ -209,13 +212,16 @@ static int fill(Generator *self, uint8_t *out, size_t n)
     }
     if (!is_within_limit(self, n))
         return -1;
+    uint64_t life = 0;
     for (size_t start = 0; start < n; start += REQUEST_MAX) {
         size_t piece = n - start < REQUEST_MAX ? n - start : REQUEST_MAX;
         /* Signals are served between requests, never within one. */
-        if ((start > 0 && PyErr_CheckSignals() < 0) || serve(self, out + start, piece) < 0) {
+        if ((start > 0 && PyErr_CheckSignals() < 0) || serve(self, out + start, piece, &life) < 0) {
             memset(out, 0, n);
             return -1;
         }
+        if (life == 0)
+            start = (size_t)0 - REQUEST_MAX; /* from the beginning, when the loop has added to it */
     }
     return 0;
 }
@@ -295,6 +301,7 @@ static PyObject *generator_begin_life(PyObject *object, PyObject *life)
     if (self->mapping.page->life != number) {
         fortuna_wipe(self->mapping.page, sizeof *self->mapping.page);
         self->mapping.page->life = number;
+        fortuna_page_lock(&self->mapping); /* a forked child does not inherit the lock */
         self->pid = self->mapping.wipes_on_fork ? 0 : getpid();
         self->version++;
         self->requests = self->bytes_given = 0;

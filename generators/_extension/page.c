@@ -36,9 +36,14 @@ int fortuna_page_map(struct fortuna_mapping *mapping)
 #ifdef MADV_DONTDUMP
     mapping->is_undumpable = madvise(memory, size, MADV_DONTDUMP) == 0;
 #endif
-    /* Refused where RLIMIT_MEMLOCK is used up; statistics say so, nothing else changes. */
-    mapping->is_locked = mlock(memory, size) == 0;
+    fortuna_page_lock(mapping);
     return 0;
+}
+
+void fortuna_page_lock(struct fortuna_mapping *mapping)
+{
+    /* Refused where RLIMIT_MEMLOCK is used up; statistics say so, nothing else changes. */
+    mapping->is_locked = mlock(mapping->page, mapping->size) == 0;
 }
 
 void fortuna_page_unmap(struct fortuna_mapping *mapping)

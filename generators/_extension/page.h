@@ -31,6 +31,9 @@ struct fortuna_mapping {
 /* Map a zero page; 0, or -1 with errno set. */
 int fortuna_page_map(struct fortuna_mapping *mapping);
 
+/* Keep the page out of swap, if the system lets us. */
+void fortuna_page_lock(struct fortuna_mapping *mapping);
+
 /* Wipe it and give it back. */
 void fortuna_page_unmap(struct fortuna_mapping *mapping);
 

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* Best first within a family.  The order is by bulk speed, measured; no
- * processor is known on which a wider kernel that it can run is the slower. */
+/* Best first within a family.  The order is by bulk speed, measured: no
+ * processor is known on which a wider kernel is the slower at that.  Requests
+ * of some hundred bytes may be: a wide kernel makes whole batches. */
 const struct fortuna_kernel_set *const fortuna_kernel_sets[] = {
     &fortuna_aes256_icm_vaes512,
     &fortuna_aes256_icm_vaes,

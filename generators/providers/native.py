@@ -16,8 +16,8 @@ try:
     from .. import _native
 except ImportError as error:
     raise ImportError(
-        f"the C extension is not in this installation ({error}); reinstall with a C compiler, "
-        "FORTUNA_NATIVE=require shows what fails"
+        "the C extension is not in this installation; reinstall with a C compiler, FORTUNA_NATIVE=require shows what "
+        "fails"
     ) from error
 
 TYPE_CHECKING = False
