@@ -32,7 +32,8 @@ MACHINES = {"AMD64": "x86_64", "i686": "x86_64", "arm64": "aarch64"}
 # Eager binding: a lazily bound memcpy would save vector registers, and what they hold, on a stack that is not wiped.
 LINK_FLAGS = ["-Wl,-z,now", "-Wl,-z,relro"] if platform.system() == "Linux" else []
 HARDENING = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
-C_FLAGS = ["-std=c11", "-O3", "-fvisibility=hidden", *HARDENING]
+# Without debug information, which would hold the path of the build folder and make two builds differ.
+C_FLAGS = ["-std=c11", "-O3", "-g0", "-fvisibility=hidden", *HARDENING]
 
 
 class BuildNative(build_ext):

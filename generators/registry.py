@@ -78,7 +78,7 @@ def load(generator: str, provider: str, kernel: str = "auto") -> Choice:
     if outcome is None:
         try:
             outcome = _pick(import_class(generator, provider), kernel)
-        except FortunaError as error:
+        except (ProviderUnavailableError, SelfTestError) as error:
             outcome = error
         _outcomes[generator, provider, kernel] = outcome
     if isinstance(outcome, FortunaError):
@@ -95,11 +95,14 @@ def import_class(generator: str, provider: str) -> type[KeystreamGenerator]:
             f"provider {provider!r} has no generator {generator!r}; it runs on: {', '.join(offers)}"
         )
     module, name = FACTORIES[generator, provider]
-    try:
-        with Undisturbed():
-            found: type[KeystreamGenerator] = getattr(import_module(f".{module}", __package__), name)
-    except ImportError as error:
-        raise ProviderUnavailableError(f"provider {provider!r} cannot be imported: {error}") from error
+    with Undisturbed():
+        # The error is caught in here, because at the end of this block a signal handler may raise one of its own.
+        try:
+            found: type[KeystreamGenerator] | ImportError = getattr(import_module(f".{module}", __package__), name)
+        except ImportError as error:
+            found = error
+    if isinstance(found, ImportError):
+        raise ProviderUnavailableError(f"provider {provider!r} cannot be imported: {found}") from found
     return found
 
 
