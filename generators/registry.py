@@ -7,8 +7,6 @@ for anybody else: a choice belongs to the instance it made.
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from ..errors import FortunaError, ParameterError, ProviderUnavailableError, SelfTestError
 from .choice import Choice
 from .selftest import check_known_answers
@@ -98,7 +96,9 @@ def import_class(generator: str, provider: str) -> type[KeystreamGenerator]:
     with Undisturbed():
         # The error is caught in here, because at the end of this block a signal handler may raise one of its own.
         try:
-            found: type[KeystreamGenerator] | ImportError = getattr(import_module(f".{module}", __package__), name)
+            # As importlib.import_module does, without importing importlib's Python half at every start.
+            home = __import__(f"{__package__}.{module}", fromlist=[name])
+            found: type[KeystreamGenerator] | ImportError = getattr(home, name)
         except ImportError as error:
             found = error
     if isinstance(found, ImportError):
