@@ -16,8 +16,17 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
+import pytest
+
 from fortuna.cli.environment import Environment
 from fortuna.cli.main import run
+
+try:
+    from fortuna.generators import _native
+except ImportError as error:
+    WHY_NOT_NATIVE = f"the C extension is not in this installation: {error}"
+else:
+    WHY_NOT_NATIVE = ""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,6 +42,41 @@ MODULE: Final = (sys.executable, "-m", "fortuna")
 #: No process of a test needs longer; one that does hangs.
 PATIENCE_SECONDS: Final = 60
 PIECE: Final = 1 << 20
+#: Every kernel of the C extension, best first, by what generators it is for.
+AES_KERNELS: Final = ("vaes512", "vaes", "aesni", "armv8")
+CHACHA_KERNELS: Final = ("avx512", "avx2", "ssse3", "neon", "portable")
+ALL_GENERATORS: Final = ("aes256-icm", "chacha20", "chacha12", "chacha8", "xchacha20", "xchacha12", "xchacha8")
+#: What the library that is always installed offers.
+LIBRARY_GENERATORS: Final = ("aes256-icm", "chacha20")
+Cell = tuple[str, str, str]
+
+needs_native = pytest.mark.skipif(WHY_NOT_NATIVE != "", reason=WHY_NOT_NATIVE or "the C extension is here")
+#: A line of code after which the C extension cannot be imported.
+NO_EXTENSION: Final = "sys.modules['fortuna.generators._native'] = None"
+
+
+def native_kernels(generator: str) -> dict[str, str]:
+    """Return our kernels for *generator*, best first, each with what keeps it from running here; none without them."""
+    return {} if WHY_NOT_NATIVE else dict(_native.kernels(generator, _native.cpu_features()))
+
+
+def cells() -> list[Cell]:
+    """Return each generator, provider and kernel that must run here, for each provider the best kernel first."""
+    found = []
+    for generator in ALL_GENERATORS:
+        found += [(generator, "native", kernel) for kernel, why in native_kernels(generator).items() if not why]
+        if generator in LIBRARY_GENERATORS:
+            found.append((generator, "pycryptodome", "library"))
+        found.append((generator, "reference", "python"))
+    return found
+
+
+def expected_kernel(generator: str, provider: str = "auto") -> tuple[str, str]:
+    """Return the provider and the kernel that must serve here; skip the test where the named provider has none."""
+    for cell in cells():
+        if cell[0] == generator and cell[1] == (cell[1] if provider == "auto" else provider):
+            return cell[1:]
+    return pytest.skip(WHY_NOT_NATIVE or f"no kernel of the C extension runs {generator} on this processor")
 
 
 class Outcome(NamedTuple):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fortuna import _boot
+from fortuna import _boot, generators
+from fortuna.generators import registry
 from fortuna.tunables_file import load_tunables
 
 from .cli_support import ScriptedFortuna
@@ -64,6 +66,20 @@ def booted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(_boot, "build", build)
     return seen
+
+
+@pytest.fixture
+def nothing_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every provider and kernel be tried anew, as in a process that has just started."""
+    monkeypatch.setattr(registry, "_outcomes", {})
+
+
+@pytest.fixture
+def no_extension(monkeypatch: pytest.MonkeyPatch, nothing_tried: None) -> None:
+    """Take the C extension away from this process, as where it was not built."""
+    monkeypatch.setitem(sys.modules, f"{generators.__name__}._native", None)
+    monkeypatch.delitem(sys.modules, f"{generators.__name__}.providers.native", raising=False)
+    monkeypatch.delattr(generators, "_native", raising=False)
 
 
 @pytest.fixture

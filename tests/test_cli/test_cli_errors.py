@@ -1,11 +1,10 @@
 """Exit codes and messages: usage, configuration, not seeded, interrupted, and errors of our own."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -16,10 +15,20 @@ from fortuna import _boot
 from fortuna.cli.environment import Environment
 from fortuna.cli.main import run
 from fortuna.cli.status import Status
-from fortuna.generators.registry import GENERATORS
 from fortuna.sources.os import OperatingSystem
 
-from .cli_support import ScriptedFortuna, complaint, launch, launch_code, raiser, run_here, spell
+from .cli_support import (
+    AES_KERNELS,
+    ALL_GENERATORS,
+    CHACHA_KERNELS,
+    ScriptedFortuna,
+    complaint,
+    launch,
+    launch_code,
+    raiser,
+    run_here,
+    spell,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +70,10 @@ def test_exit_codes() -> None:
         (("--cipher", ""), "aes256-icm"),
         (("--cipher",), "--cipher"),
         (("--provider", "openssh"), "openssh"),
+        (("--kernel", "sse9"), "sse9"),
+        (("--kernel", ""), "portable"),
+        (("--kernel",), "--kernel"),
+        (("--kern", "avx2"), "--kern"),
         (("--construction", "fsk2099"), "fsk2099"),
         (("--list", "--tunables"), "not allowed with"),
         (("--version", "--list"), "not allowed with"),
@@ -81,10 +94,15 @@ def test_usage_errors(arguments: tuple[str, ...], about: str, script: list[Scrip
 
 
 def test_unknown_names_list_what_there_is() -> None:
-    """An unknown cipher is answered with the names of those there are."""
-    message = complaint(run_here("--cipher", "rot13"))
-    for name in GENERATORS:
-        assert name in message
+    """An unknown cipher, provider or kernel is answered with the names of those there are."""
+    for option, names in (
+        ("--cipher", ALL_GENERATORS),
+        ("--provider", ("auto", "native", "pycryptodome", "reference")),
+        ("--kernel", ("auto", *AES_KERNELS, *CHACHA_KERNELS, "library", "python")),
+    ):
+        message = complaint(run_here(option, "rot13"))
+        for name in names:
+            assert re.search(rf"\b{name}\b", message)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +124,11 @@ def test_unknown_names_list_what_there_is() -> None:
         ("[generators]\ncipher = 'aes'\n", ":1: generators: no such tunable; the nearest is generator"),
         ("reseed.intervall = 1\n", ":1: reseed.intervall: no such tunable; the nearest is reseed.interval"),
         ('[generator]\ncipher = "rot13"\n', ':2: generator.cipher: got "rot13"; allowed is "aes256-icm", {q}'),
+        (
+            '[generator]\nkernel = "sse9"\n',
+            ':2: generator.kernel: got "sse9"; allowed is "auto", "vaes512", "vaes", "aesni", "armv8", "avx512", '
+            '"avx2", "ssse3", "neon", "portable", "library", "python"',
+        ),
         ("reseed.min_pool_size = true\n", ":1: reseed.min_pool_size: got true; allowed is an integer in 16..1048576"),
         ("reseed.interval = nan\n", ":1: reseed.interval: got nan; allowed is a number in 0..3600 seconds"),
         ("[generator\n", ":1: "),
@@ -118,6 +141,7 @@ def test_unknown_names_list_what_there_is() -> None:
         "misspelt table",
         "misspelt dotted",
         "cipher",
+        "kernel",
         "bool",
         "nan",
         "syntax",

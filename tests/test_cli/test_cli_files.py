@@ -1,7 +1,5 @@
 """``-o FILE``: what is created and with which mode, what is refused, what ``--force`` does, and full targets."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import errno

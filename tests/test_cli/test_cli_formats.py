@@ -1,7 +1,5 @@
 """What is written: hex, raw and base64, their lengths, their ends and the seams between pieces."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import os
@@ -19,10 +17,23 @@ from fortuna.core import CONSTRUCTIONS
 from fortuna.generators.registry import FACTORIES
 
 from .cli_support import PIECE as MIB
-from .cli_support import ScriptedFortuna, complaint, raiser, run_here, scripted
+from .cli_support import (
+    ScriptedFortuna,
+    cells,
+    complaint,
+    expected_kernel,
+    native_kernels,
+    needs_native,
+    raiser,
+    run_here,
+    scripted,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from .cli_support import Cell
 
 #: Around nothing, around the three bytes of base64, around one piece, and past three.
 SIZES: Final = (0, 1, 2, 3, 4, MIB - 2, MIB - 1, MIB, MIB + 1, MIB + 2, 3 * MIB + 1)
@@ -119,12 +130,121 @@ def test_two_runs_differ() -> None:
 
 @pytest.mark.parametrize("cell", FACTORIES, ids="-".join)
 def test_cipher_and_provider_are_booted(cell: tuple[str, str], booted: list[str]) -> None:
-    """``--cipher`` and ``--provider`` boot the generator that they name, and it gives the bytes."""
+    """``--cipher`` and ``--provider`` boot the generator that they name, by its best kernel, and it gives the bytes."""
     generator, provider = cell
+    _, kernel = expected_kernel(generator, provider)
     status, out, err = run_here("--cipher", generator, "--provider", provider, "-n", "100", "-f", "raw")
     assert (0, 100, "") == (status, len(out), err)
     assert 1 == len(booted)
-    assert f"<Fortuna {generator}/{provider} fsk2010, seeded, 1 reseeds>" == booted[0]
+    assert f"<Fortuna {generator}/{provider}/{kernel} fsk2010, seeded, 1 reseeds>" == booted[0]
+
+
+@pytest.mark.parametrize("cell", cells(), ids="-".join)
+def test_kernel_is_booted(cell: Cell, booted: list[str], write_config: Callable[..., str]) -> None:
+    """``--kernel``, and its tunable, force the kernel, and it gives the bytes."""
+    generator, provider, kernel = cell
+    arguments = ("--cipher", generator, "--provider", provider, "--kernel", kernel, "-n", "100", "-f", "raw")
+    status, out, err = run_here(*arguments)
+    assert (0, 100, "") == (status, len(out), err)
+    path = write_config(f'[generator]\ncipher = "{generator}"\nprovider = "{provider}"\nkernel = "{kernel}"\n')
+    assert 0 == run_here("--config", path).status
+    assert [f"<Fortuna {generator}/{provider}/{kernel} fsk2010, seeded, 1 reseeds>"] * 2 == booted
+
+
+@pytest.mark.parametrize("cell", [c for c in cells() if c[1] != "reference"], ids="-".join)
+def test_kernel_finds_its_provider(cell: Cell, booted: list[str]) -> None:
+    """With the provider left to ``auto``, the one that has the kernel is taken."""
+    generator, provider, kernel = cell
+    assert 0 == run_here("--cipher", generator, "--kernel", kernel).status
+    assert [f"<Fortuna {generator}/{provider}/{kernel} fsk2010, seeded, 1 reseeds>"] == booted
+
+
+@pytest.mark.parametrize("generator", ["aes256-icm", "chacha20"])
+def test_option_beats_the_kernel_of_the_file(
+    generator: str, booted: list[str], write_config: Callable[..., str]
+) -> None:
+    """``--kernel auto`` takes back what the file forces."""
+    path = write_config(f'[generator]\ncipher = "{generator}"\nkernel = "python"\n')
+    assert 78 == run_here("--config", path).status
+    assert 0 == run_here("--config", path, "--kernel", "auto").status
+    assert f"<Fortuna {generator}/{'/'.join(expected_kernel(generator))} " in booted[0]
+
+
+def refuse_kernel(*arguments: str) -> str:
+    """Return what the command says to a kernel that cannot run; nothing is booted in its place."""
+    outcome = run_here(*arguments)
+    assert 78 == outcome.status
+    return complaint(outcome)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "about"),
+    [
+        (
+            ("--provider", "pycryptodome", "--kernel", "avx2"),
+            "kernel 'avx2' of provider 'pycryptodome' for 'aes256-icm': it has no such kernel; there is library",
+        ),
+        (
+            ("--provider", "reference", "--cipher", "xchacha8", "--kernel", "portable"),
+            "kernel 'portable' of provider 'reference' for 'xchacha8': it has no such kernel; there is python",
+        ),
+        (
+            ("--kernel", "python"),
+            "kernel 'python' of provider 'pycryptodome' for 'aes256-icm': it has no such kernel; there is library",
+        ),
+        (
+            ("--cipher", "chacha12", "--kernel", "library"),
+            "pycryptodome: provider 'pycryptodome' has no generator 'chacha12'; it runs on: native, reference",
+        ),
+    ],
+    ids=["library", "oracle", "oracle by auto", "no such cipher"],
+)
+def test_kernel_of_another_provider(arguments: tuple[str, ...], about: str, booted: list[str]) -> None:
+    """A kernel that the provider does not have is a configuration error that says what there is."""
+    assert about in refuse_kernel(*arguments)
+    assert [] == booted
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("generator", "kernel"), [("aes256-icm", "avx2"), ("chacha20", "aesni"), ("chacha20", "armv8")]
+)
+def test_kernel_of_another_generator(generator: str, kernel: str, booted: list[str]) -> None:
+    """A kernel of another cipher is a configuration error that says what there is for this one."""
+    message = refuse_kernel("--cipher", generator, "--provider", "native", "--kernel", kernel)
+    runs = ", ".join(name for name, why in native_kernels(generator).items() if not why) or "none here"
+    assert (
+        message == f"kernel {kernel!r} of provider 'native' for {generator!r}: it has no such kernel; there is {runs}"
+    )
+    assert [] == booted
+
+
+@needs_native
+@pytest.mark.parametrize("generator", ["aes256-icm", "chacha20"])
+def test_kernel_that_this_machine_lacks(generator: str, booted: list[str]) -> None:
+    """A kernel for another processor is a configuration error with the reason; no other kernel steps in."""
+    absent = {name: why for name, why in native_kernels(generator).items() if why}
+    # No processor is both of x86 and of ARM.
+    assert {"neon", "avx2", "armv8", "aesni"} & set(absent)
+    for kernel, why in absent.items():
+        message = refuse_kernel("--cipher", generator, "--provider", "native", "--kernel", kernel)
+        assert message.startswith(f"kernel {kernel!r} of provider 'native' for {generator!r}: {why}; there is ")
+        assert f"native: kernel {kernel!r}" in refuse_kernel("--cipher", generator, "--kernel", kernel)
+    assert [] == booted
+
+
+def test_kernel_without_the_extension(no_extension: None, booted: list[str]) -> None:
+    """Without the C extension its kernels are a configuration error that says so and how to mend it."""
+    message = refuse_kernel("--cipher", "chacha20", "--kernel", "portable")
+    assert message.startswith(
+        "no provider runs 'chacha20' here (native: provider 'native' cannot be imported: the C extension is not in "
+        "this installation; reinstall with a C compiler, FORTUNA_NATIVE=require shows what fails; pycryptodome: "
+    )
+    assert "pycryptodome: kernel 'portable' of provider 'pycryptodome' for 'chacha20': it has no such kernel" in message
+    assert 78 == run_here("--provider", "native").status
+    assert [] == booted
+    assert 0 == run_here("--cipher", "chacha20", "--kernel", "library").status
+    assert ["<Fortuna chacha20/pycryptodome/library fsk2010, seeded, 1 reseeds>"] == booted
 
 
 @pytest.mark.parametrize("construction", CONSTRUCTIONS)
@@ -138,7 +258,25 @@ def test_construction_is_booted(construction: str, booted: list[str]) -> None:
 def test_defaults_are_booted(booted: list[str]) -> None:
     """Without options and without a file the defaults are booted."""
     run_here()
-    assert "<Fortuna aes256-icm/pycryptodome fsk2010, seeded, 1 reseeds>" == booted[0]
+    assert f"<Fortuna aes256-icm/{'/'.join(expected_kernel('aes256-icm'))} fsk2010, seeded, 1 reseeds>" == booted[0]
+
+
+def test_defaults_without_the_extension(no_extension: None, booted: list[str]) -> None:
+    """Without the C extension the default cipher is booted all the same, by the library."""
+    assert (0, 65, "") == ((outcome := run_here()).status, len(outcome.out), outcome.err)
+    assert ["<Fortuna aes256-icm/pycryptodome/library fsk2010, seeded, 1 reseeds>"] == booted
+
+
+@pytest.mark.parametrize("generator", ["chacha12", "chacha8", "xchacha20", "xchacha12", "xchacha8"])
+def test_generators_of_the_extension_alone(generator: str, no_extension: None, booted: list[str]) -> None:
+    """What the library does not have is refused without the extension; the oracle serves where it is named."""
+    message = refuse_kernel("--cipher", generator)
+    assert "the C extension is not in this installation" in message
+    assert f"pycryptodome: provider 'pycryptodome' has no generator {generator!r}" in message
+    assert "provider 'reference'" in message
+    assert [] == booted
+    assert 0 == run_here("--cipher", generator, "--provider", "reference").status
+    assert [f"<Fortuna {generator}/reference/python fsk2010, seeded, 1 reseeds>"] == booted
 
 
 def test_raw_to_a_terminal_is_refused(script: list[ScriptedFortuna]) -> None:

@@ -1,7 +1,5 @@
 """The command as a process: both spellings, pipes, signals, terminal, locale, memory."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import importlib
@@ -24,7 +22,20 @@ from fortuna import __version__
 from fortuna.cli import main as main_module
 from fortuna.cli.environment import Environment
 
-from .cli_support import MODULE, PATIENCE_SECONDS, PIECE, SCRIPT, clean_variables, complaint, launch, run_here
+from .cli_support import (
+    MODULE,
+    NO_EXTENSION,
+    PATIENCE_SECONDS,
+    PIECE,
+    SCRIPT,
+    clean_variables,
+    complaint,
+    expected_kernel,
+    launch,
+    launch_code,
+    needs_native,
+    run_here,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,8 +104,8 @@ def test_help() -> None:
     status, out, err = run_here("--help")
     assert (0, "") == (status, err)
     text = out.decode("ascii")
-    options = "-n -f -o --force --config --cipher --provider --construction --list --tunables --version --help --debug"
-    for option in options.split():
+    options = "-n -f -o --force --config --cipher --provider --kernel --construction --list --tunables --version --help"
+    for option in (*options.split(), "--debug"):
         assert re.search(rf"(^|\s){option}\b", text, re.MULTILINE)
     assert max(map(len, text.splitlines())) <= 120
     assert run_here("-h").out == out
@@ -337,6 +348,12 @@ print(json.dumps([status, sorted(sys.modules)]))
 """
 
 
+def modules_of_the_library() -> set[str]:
+    """Return what pycryptodome loads for itself, which may be much where cffi is installed."""
+    code = "import sys; from Crypto.Cipher import AES, ChaCha20; print(*sys.modules)"
+    return set(launch(command=(sys.executable, "-c", code)).out.decode().split())
+
+
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("-n", "x"), ()], ids=" ".join)
 def test_cheap_to_start(arguments: tuple[str, ...]) -> None:
     """The command loads no cipher for help, version and mistakes, and never what it does not use."""
@@ -344,11 +361,71 @@ def test_cheap_to_start(arguments: tuple[str, ...]) -> None:
     outcome = launch(*arguments, command=(sys.executable, "-c", LIGHT), variables=plain)
     status, modules = json.loads(outcome.out)
     assert (2 if "x" in arguments else 0) == status
-    # What pycryptodome imports for itself is its own affair.
     unused = {"dataclasses", "logging", "traceback", "numpy", "multiprocessing", "difflib"}
+    if "Crypto" in modules:
+        # What pycryptodome imports for itself is its own affair.
+        unused -= modules_of_the_library()
     if arguments:
         unused |= {"typing", "threading", "subprocess", "select", "tempfile", "Crypto", "fortuna._boot", "tomli"}
     assert set() == unused & set(modules)
+
+
+#: What a dump needs nothing of where our kernels serve and no file is read: the library, OpenSSL, a TOML parser.
+NOT_FOR_NATIVE = {
+    "Crypto",
+    "hashlib",
+    "_hashlib",
+    "tomli",
+    "tomllib",
+    "dataclasses",
+    "logging",
+    "subprocess",
+    "tempfile",
+}
+AT_EXIT = """
+import atexit
+def show():
+    print(*sorted(name for name in sys.modules if sys.modules[name] is not None), file=sys.stderr)
+atexit.register(show)
+from fortuna.tunables_file import load_tunables
+load_tunables.__kwdefaults__["system_file"] = "/nonexistent/fortuna.toml"
+"""
+
+
+def modules_at_exit(code: str, *arguments: str) -> set[str]:
+    """Return what a dump of 32 bytes has loaded at its end, without a file of tunables."""
+    plain = {
+        name: value
+        for name, value in clean_variables().items()
+        if name != "FORTUNA_CONFIG" and not name.startswith("COVERAGE")
+    }
+    status, out, err = launch_code(f"{code}\n{AT_EXIT}", "-n", "32", *arguments, variables=plain)
+    assert (0, 65) == (status, len(out))
+    modules = set(err.split())
+    assert {"fortuna._boot", "fortuna.cli.main"} <= modules
+    return modules
+
+
+@needs_native
+@pytest.mark.parametrize("generator", ["aes256-icm", "chacha20", "xchacha8"])
+def test_dump_by_our_kernels_is_light(generator: str) -> None:
+    """Where our kernels serve, a dump loads no library of ciphers, no OpenSSL, no TOML parser and no dataclasses."""
+    expected_kernel(generator, "native")
+    modules = modules_at_exit("", "--cipher", generator)
+    assert set() == NOT_FOR_NATIVE & modules
+    assert {"fortuna.native", "fortuna.generators._native"} <= modules
+    assert {"fortuna.generators.providers.native"} == {
+        name for name in modules if name.startswith("fortuna.generators.providers.")
+    }
+
+
+def test_dump_without_the_extension_loads_one_provider() -> None:
+    """Without the C extension a dump loads pycryptodome and what that loads, and nothing else that is heavy."""
+    modules = modules_at_exit(NO_EXTENSION)
+    assert "fortuna.generators.providers.pycryptodome" in modules
+    assert set() == {"fortuna.native", "fortuna.generators._native"} & modules
+    unused = {"dataclasses", "tomli", "tomllib", "numpy", "logging", "multiprocessing"} - modules_of_the_library()
+    assert set() == unused & modules
 
 
 MEASURE = """

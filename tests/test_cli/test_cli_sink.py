@@ -1,7 +1,5 @@
 """The sink: short writes, descriptors that do not block, closed and failing ones."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import errno

@@ -1,7 +1,5 @@
 """Sizes on the command line: suffixes, fractions, exactness, and what is refused."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import re

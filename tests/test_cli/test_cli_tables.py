@@ -1,9 +1,9 @@
 """``--list`` and ``--tunables``: what they say, and that what they say is true."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
+import itertools
+import platform
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,19 +11,39 @@ import pytest
 import tomli
 
 from fortuna.errors import ProviderUnavailableError, SelfTestError
-from fortuna.generators import registry
+from fortuna.generators import registry, selftest
 from fortuna.tunables import TUNABLES
 
-from .cli_support import clean_variables, complaint, launch, run_here
+from .cli_support import (
+    AES_KERNELS,
+    ALL_GENERATORS,
+    CHACHA_KERNELS,
+    LIBRARY_GENERATORS,
+    NO_EXTENSION,
+    cells,
+    clean_variables,
+    complaint,
+    expected_kernel,
+    launch,
+    launch_code,
+    native_kernels,
+    needs_native,
+    run_here,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from fortuna.generators.choice import Choice
+
+    from .cli_support import Cell, Outcome
+
 #: Values that differ from every default.
 OTHERS: Final[dict[str, Any]] = {
     "generator.cipher": "chacha20",
     "generator.provider": "reference",
+    "generator.kernel": "python",
     "generator.construction": "fsk2003",
     "reseed.min_pool_size": 128,
     "reseed.interval": 1e-5,
@@ -39,6 +59,7 @@ boot.pretend_unseeded = true
 cipher = "chacha20"
   provider = 'reference'
 "construction" = "fsk2003"
+kernel = 'python' # the oracle's
 [ reseed ]
 min_pool_size = 0x80
 interval = 1e-5
@@ -50,10 +71,11 @@ sources = [
 FULL_FILE_LINES: Final = {
     "generator.cipher": 5,
     "generator.provider": 6,
+    "generator.kernel": 8,
     "generator.construction": 7,
-    "reseed.min_pool_size": 9,
-    "reseed.interval": 10,
-    "entropy.sources": 12,
+    "reseed.min_pool_size": 10,
+    "reseed.interval": 11,
+    "entropy.sources": 13,
     "boot.timeout": 1,
     "boot.pretend_unseeded": 2,
 }
@@ -128,17 +150,19 @@ def test_named_file_beats_the_environment(write_config: Callable[..., str]) -> N
 def test_options_override_the_file(write_config: Callable[..., str]) -> None:
     """An option beats the file, its origin is the option, and the other values keep theirs."""
     path = write_config(FULL_FILE)
-    arguments = ("--cipher", "aes256-icm", "--provider", "pycryptodome", "--construction", "freebsd")
-    values, origins = show_tunables("--config", path, *arguments)
+    arguments = ("--cipher", "aes256-icm", "--provider", "pycryptodome", "--kernel", "library")
+    values, origins = show_tunables("--config", path, *arguments, "--construction", "freebsd")
     changed = {
         "generator.cipher": "aes256-icm",
         "generator.provider": "pycryptodome",
+        "generator.kernel": "library",
         "generator.construction": "freebsd",
     }
     assert {**OTHERS, **changed} == values
     from_options = {
         "generator.cipher": "--cipher",
         "generator.provider": "--provider",
+        "generator.kernel": "--kernel",
         "generator.construction": "--construction",
     }
     from_file = {key: f"{path}:{line}" for key, line in FULL_FILE_LINES.items()}
@@ -173,46 +197,172 @@ def test_refused_file(write_config: Callable[..., str], table: str) -> None:
 
 
 ORACLE: Final = "the slow oracle; auto never chooses it"
+NOT_IN_THE_LIBRARY: Final = "provider 'pycryptodome' has no generator {!r}; it runs on: native, reference"
+NOT_BUILT: Final = (
+    "provider 'native' cannot be imported: the C extension is not in this installation; reinstall with a C compiler, "
+    "FORTUNA_NATIVE=require shows what fails"
+)
 
 
+def expected_list(*, native: bool, library: str = "") -> list[list[str]]:
+    """Return the rows of ``--list`` by default, with the extension or not; *library* is what keeps pycryptodome away."""
+    rows = []
+    for generator in ALL_GENERATORS:
+        tried = [("native", kernel, why) for kernel, why in native_kernels(generator).items()] if native else []
+        tried = tried or [("native", "-", NOT_BUILT)]
+        in_library = generator in LIBRARY_GENERATORS
+        tried.append(("pycryptodome", "library", "") if in_library and not library else ("pycryptodome", "-", library))
+        chosen = ""
+        for provider, kernel, why in tried:
+            note = why
+            if provider == "pycryptodome" and not in_library:
+                note = NOT_IN_THE_LIBRARY.format(generator)
+            state = "absent"
+            if not note:
+                note = f"auto prefers {chosen}" if chosen else ""
+                state = "available" if chosen or generator != "aes256-icm" else "active"
+                chosen = chosen or f"{provider} {kernel}"
+            rows.append([generator, provider, kernel, state, note])
+        rows.append([generator, "reference", "python", "available", ORACLE])
+    return rows
+
+
+@needs_native
 def test_list_by_default() -> None:
-    """All generators on all providers are listed; what the defaults boot is active, the oracle says why it is not."""
-    assert [
-        ["aes256-icm", "pycryptodome", "library", "active", ""],
-        ["aes256-icm", "reference", "python", "available", ORACLE],
-        ["chacha20", "pycryptodome", "library", "available", ""],
-        ["chacha20", "reference", "python", "available", ORACLE],
-    ] == show_list()
-    assert len(registry.FACTORIES) == len(show_list())
+    """All kernels of all generators on all providers are listed, the best first; what the defaults boot is active,
+    and the others say why they are not.
+    """
+    rows = show_list()
+    assert expected_list(native=True) == rows
+    assert 1 == [row[3] for row in rows].count("active")
+    assert [*AES_KERNELS, "library", "python"] == [row[2] for row in rows if row[0] == "aes256-icm"]
+    for generator in ALL_GENERATORS[1:]:
+        last = "library" if generator in LIBRARY_GENERATORS else "-"
+        assert [*CHACHA_KERNELS, last, "python"] == [row[2] for row in rows if row[0] == generator]
+    assert set(registry.FACTORIES) == {(g, p) for g, p, _, _, note in rows if "has no generator" not in note}
+
+
+@needs_native
+def test_list_says_what_the_processor_lacks() -> None:
+    """The kernels for another processor are absent, and their notes name the instruction set; plain C never is."""
+    rows = show_list()
+    states = {(row[0], row[2]): row[3] for row in rows}
+    notes = {(row[0], row[2]): row[4] for row in rows}
+    assert {"available"} == {states[generator, "portable"] for generator in ALL_GENERATORS[1:]}
+    if platform.machine() in ("x86_64", "AMD64", "i686"):
+        assert notes["aes256-icm", "armv8"] == ("not in this build: not compiled for the ARMv8 cryptographic extension")
+        for generator in ALL_GENERATORS[1:]:
+            assert "not in this build: not compiled for NEON" == notes[generator, "neon"]
+    for row in rows:
+        if row[1] == "native" and row[3] == "absent":
+            assert re.match("not in this build: |this processor ", row[4])
+
+
+def test_list_without_the_extension(no_extension: None) -> None:
+    """Without the C extension each generator has one native row, absent, that says why and how to mend it."""
+    rows = show_list()
+    assert expected_list(native=False) == rows
+    native = [row for row in rows if row[1] == "native"]
+    assert [*ALL_GENERATORS] == [row[0] for row in native]
+    assert {"absent"} == {row[3] for row in native}
+    assert ["aes256-icm", "pycryptodome", "library", "active", ""] == rows[1]
 
 
 @pytest.mark.parametrize("cell", registry.FACTORIES, ids="-".join)
 def test_list_shows_what_is_active(cell: tuple[str, str], write_config: Callable[..., str]) -> None:
-    """What options or file name is the active one, and the only one."""
+    """What options or file name is the active one, by its best kernel, and the only one."""
     generator, provider = cell
+    expected = [[generator, *expected_kernel(generator, provider)]]
     path = write_config(f'[generator]\ncipher = "{generator}"\nprovider = "{provider}"\n')
     for arguments in (("--cipher", generator, "--provider", provider), ("--config", path)):
-        assert [[generator, provider]] == [row[:2] for row in show_list(*arguments) if row[3] == "active"]
+        assert expected == [row[:3] for row in show_list(*arguments) if row[3] == "active"]
 
 
-def test_list_with_a_wrong_known_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cell", cells(), ids="-".join)
+def test_list_shows_the_kernel_that_is_forced(cell: Cell, write_config: Callable[..., str]) -> None:
+    """The kernel that options or file force is the active one, and the only one; the notes stay what they are."""
+    generator, provider, kernel = cell
+    path = write_config(f'[generator]\ncipher = "{generator}"\nprovider = "{provider}"\nkernel = "{kernel}"\n')
+    notes = [[*row[:3], row[4]] for row in show_list()]
+    for arguments in (("--cipher", generator, "--provider", provider, "--kernel", kernel), ("--config", path)):
+        rows = show_list(*arguments)
+        assert [[generator, provider, kernel]] == [row[:3] for row in rows if row[3] == "active"]
+        assert notes == [[*row[:3], row[4]] for row in rows]
+
+
+def test_list_with_a_kernel_that_nothing_has() -> None:
+    """Where a forced kernel cannot run, the list still comes, and nothing is active."""
+    rows = show_list("--cipher", "chacha20", "--kernel", "aesni")
+    assert "active" not in [row[3] for row in rows]
+    assert [row[:3] for row in show_list()] == [row[:3] for row in rows]
+
+
+@pytest.fixture
+def wrong(monkeypatch: pytest.MonkeyPatch, nothing_tried: None) -> set[tuple[str, str]]:
+    """Give a set; the default cipher's known answer comes out wrong by each provider and kernel put into it."""
+    broken: set[tuple[str, str]] = set()
+    real = selftest.check_known_answers
+
+    def check(candidate: Choice) -> None:
+        if candidate.name == "aes256-icm" and (candidate.provider, candidate.kernel) in broken:
+            raise SelfTestError(f"{candidate.provider} {candidate.kernel}: known answer wrong")
+        real(candidate)
+
+    monkeypatch.setattr(registry, "check_known_answers", check)
+    return broken
+
+
+def test_list_with_a_wrong_known_answer(wrong: set[tuple[str, str]], no_extension: None) -> None:
     """A provider that failed its self-test is absent, the note says why, and nothing is active by default."""
-    error = SelfTestError("pycryptodome: aes256-icm at counter 0x0: known answer wrong")
-    monkeypatch.setitem(registry._outcomes, ("aes256-icm", "pycryptodome"), error)
+    wrong.add(("pycryptodome", "library"))
     rows = show_list()
-    assert ["aes256-icm", "pycryptodome", "-", "absent", str(error)] == rows[0]
-    assert ["absent", "available", "available", "available"] == [row[3] for row in rows]
-    assert "active" == show_list("--cipher", "chacha20")[2][3]
+    assert ["aes256-icm", "pycryptodome", "library", "absent", "pycryptodome library: known answer wrong"] == rows[1]
+    assert ["absent", "absent", "available", "absent", "available", "available"] == [row[3] for row in rows[:6]]
+    assert "active" not in [row[3] for row in rows]
+    assert ["chacha20", "pycryptodome", "library", "active", ""] == show_list("--cipher", "chacha20")[4]
 
 
-def test_provider_that_fails_is_a_configuration_error(monkeypatch: pytest.MonkeyPatch) -> None:
+@needs_native
+def test_list_with_a_wrong_kernel(wrong: set[tuple[str, str]], caplog: pytest.LogCaptureFixture) -> None:
+    """A kernel that failed its self-test is absent, its note and the log say why, and the next best is active."""
+    usable = [cell[1:] for cell in cells() if cell[0] == "aes256-icm" and cell[1] != "reference"]
+    for kernel, successor in itertools.pairwise(usable):
+        wrong.add(kernel)
+        registry._outcomes.clear()
+        caplog.clear()
+        rows = show_list()
+        for failed in wrong:
+            note = f"{' '.join(failed)}: known answer wrong"
+            assert ["aes256-icm", *failed, "absent", note] in rows
+            assert note in caplog.messages
+        assert ["aes256-icm", *successor, "active", ""] in rows
+        assert 1 == [row[3] for row in rows].count("active")
+
+
+def test_provider_that_fails_is_a_configuration_error(
+    wrong: set[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the named cipher cannot run the command ends with 78; no other cipher steps in."""
     for error in (SelfTestError("known answer wrong"), ProviderUnavailableError("cannot be imported")):
-        monkeypatch.setitem(registry._outcomes, ("aes256-icm", "pycryptodome"), error)
-        for provider in ("auto", "pycryptodome"):
+        for provider in ("native", "pycryptodome"):
+            monkeypatch.setitem(registry._outcomes, ("aes256-icm", provider, "auto"), error)
+        for provider in ("auto", "native", "pycryptodome"):
             outcome = run_here("--provider", provider)
             assert 78 == outcome.status
             assert str(error) in complaint(outcome)
+
+
+@needs_native
+def test_kernel_that_fails_is_a_configuration_error(wrong: set[tuple[str, str]], booted: list[str]) -> None:
+    """A kernel that is forced and fails its self-test ends the command with 78; by default the next best serves."""
+    first, second, *_ = [cell[1:] for cell in cells() if cell[0] == "aes256-icm" and cell[1] != "reference"]
+    wrong.add(first)
+    outcome = run_here("--kernel", first[1])
+    assert 78 == outcome.status
+    assert f"{' '.join(first)}: known answer wrong" in complaint(outcome)
+    assert [] == booted
+    assert 0 == run_here().status
+    assert f"<Fortuna aes256-icm/{'/'.join(second)} " in booted[0]
 
 
 @pytest.fixture
@@ -224,28 +374,61 @@ def without_library(tmp_path: Path) -> dict[str, str]:
     return clean_variables(PYTHONPATH=str(package.parent))
 
 
+BROKEN: Final = "provider 'pycryptodome' cannot be imported: no such library: broken wheel"
+
+
+def rows_of(outcome: Outcome) -> list[list[str]]:
+    """Return the rows of a list that a process of its own has shown."""
+    assert (0, "") == (outcome.status, outcome.err)
+    return [[*line.split(None, 4), ""][:5] for line in outcome.out.decode("ascii").splitlines()[1:]]
+
+
+@needs_native
 def test_list_without_the_library(without_library: dict[str, str]) -> None:
-    """Without pycryptodome the list still comes, with the reason in its notes and nothing active."""
-    status, out, err = launch("--list", variables=without_library)
-    assert (0, "") == (status, err)
-    rows = [line.split(None, 4) for line in out.decode("ascii").splitlines()[1:]]
-    assert ["absent", "available"] * 2 == [row[3] for row in rows]
-    for row in rows[::2]:
-        assert "provider 'pycryptodome' cannot be imported: no such library: broken wheel" == row[4]
+    """Without pycryptodome its rows are absent with the reason, and our kernels are what they are."""
+    rows = rows_of(launch("--list", variables=without_library))
+    assert expected_list(native=True, library=BROKEN) == rows
+    assert ["chacha20", "pycryptodome", "-", "absent", BROKEN] in rows
+    assert ["aes256-icm", *expected_kernel("aes256-icm", "native"), "active", ""] in rows
 
 
+@needs_native
 def test_dump_without_the_library(without_library: dict[str, str]) -> None:
-    """Without pycryptodome no other provider steps in; the message names the reason and what may be forced."""
-    outcome = launch(variables=without_library)
+    """Without pycryptodome our kernels serve every cipher; where the library is named, it is an error all the same."""
+    for generator in ALL_GENERATORS:
+        expected_kernel(generator, "native")
+        served = launch("--cipher", generator, variables=without_library)
+        assert (0, 65, "") == (served.status, len(served.out), served.err)
+    named = launch("--provider", "pycryptodome", variables=without_library)
+    assert 78 == named.status
+    assert BROKEN == complaint(named)
+
+
+def test_list_without_library_and_extension(without_library: dict[str, str]) -> None:
+    """With neither the list still comes, with the reasons in its notes and nothing active."""
+    rows = rows_of(launch_code(NO_EXTENSION, "--list", variables=without_library))
+    assert expected_list(native=False, library=BROKEN) == rows
+    assert ["absent", "absent", "available"] * len(ALL_GENERATORS) == [row[3] for row in rows]
+
+
+def test_dump_without_library_and_extension(without_library: dict[str, str]) -> None:
+    """With neither no other provider steps in; the message names the reasons and what may be forced."""
+    outcome = launch_code(NO_EXTENSION, variables=without_library)
     assert 78 == outcome.status
     message = complaint(outcome)
     assert "broken wheel" in message
+    assert "the C extension is not in this installation" in message
     assert "provider 'reference'" in message
-    forced = launch("--provider", "reference", variables=without_library)
+    forced = launch_code(NO_EXTENSION, "--provider", "reference", variables=without_library)
     assert (0, 65, "") == (forced.status, len(forced.out), forced.err)
 
 
 @pytest.mark.parametrize("option", ["--help", "--version", "--tunables"])
 def test_tables_need_no_library(without_library: dict[str, str], option: str) -> None:
-    """Help, version and tunables come without pycryptodome."""
-    assert (0, "") == (launch(option, variables=without_library))[::2]
+    """Help, version and tunables come without pycryptodome and without the C extension."""
+    for outcome in (
+        launch(option, variables=without_library),
+        launch_code(NO_EXTENSION, option, variables=without_library),
+    ):
+        assert (0, "") == (outcome.status, outcome.err)
+        assert outcome.out
