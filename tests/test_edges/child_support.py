@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 #: A child that has not answered by then hangs.
 CHILD_SECONDS = 20.0
@@ -72,3 +73,12 @@ def first_blocks(count: int, draw: Callable[[], bytes], fork: Callable[[], int] 
     children = [Child(draw, fork) for _ in range(count)]
     own = draw()
     return [*(child.answer() for child in children), own]
+
+
+def key_of(live: Any) -> bytes:
+    """Return the K of a live generator, wherever it lies; zeros once it was wiped."""
+    if not hasattr(live, "_export"):
+        return bytes(live._life.generator._cell[0]._key)
+    key = bytearray(32)
+    live._export(key)
+    return bytes(key)

@@ -8,25 +8,55 @@ import pytest
 
 from fortuna._boot import Process
 from fortuna.forks import ForkDetector
-from fortuna.multiprocess import ENTRY, carried
+from fortuna.multiprocess import ENTRY, luggage
 from fortuna.tunables_file import ENVIRONMENT_VARIABLE
 
-from .edge_doubles import Bench
+from .edge_doubles import PROVIDERS, Bench
+from .edge_paths import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(params=PATHS)
+def path(request: pytest.FixtureRequest) -> str:
+    """Give each of the two paths of a request."""
+    found: str = request.param
+    return found
 
 
 @pytest.fixture
-def bench() -> Bench:
-    """Give a seeded live generator on doubles."""
-    return Bench().boot()
+def bench(path: str) -> Bench:
+    """Give a seeded live generator on doubles, on each path."""
+    return Bench(path).boot()
+
+
+@pytest.fixture
+def python_bench() -> Bench:
+    """Give a seeded live generator on doubles whose implementation is the one in Python."""
+    return Bench("python").boot()
+
+
+@pytest.fixture
+def provider(path: str) -> str:
+    """Give the provider that a boot must ask for to get the path."""
+    return PROVIDERS[path]
+
+
+@pytest.fixture
+def config(provider: str, tmp_path: Path) -> dict[str, str]:
+    """Give the environment of a process whose boot takes the path, though it says nothing itself."""
+    file = tmp_path / "path.toml"
+    file.write_text(f"generator.provider = {provider!r}\n")
+    file.chmod(0o600)
+    return {ENVIRONMENT_VARIABLE: str(file)}
 
 
 @pytest.fixture
 def unbooted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
     """Give a process in which nothing is booted, and take back what a boot tells multiprocessing."""
     monkeypatch.delenv(ENVIRONMENT_VARIABLE, raising=False)
-    carried().pop(ENTRY, None)
+    luggage().pop(ENTRY, None)
     yield Process(ForkDetector(use_hook=False))
-    carried().pop(ENTRY, None)
+    luggage().pop(ENTRY, None)

@@ -24,6 +24,7 @@ from fortuna.forks import ForkDetector
 from fortuna.generators.registry import resolve
 from fortuna.parts import FIRST_SEED_BITS, Parts
 from fortuna.rng import Fortuna
+from fortuna.shared import SharedGenerator
 from fortuna.sources.os import OperatingSystem
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from typing_extensions import Self
-
-    from fortuna.generators import KeystreamGenerator
 
 HERE: Final = Path(__file__).resolve().parent
 #: Both names of the product's code: the package, and the folder that its link `generators` leads to.
@@ -42,6 +41,9 @@ PRODUCT: Final = (
 )
 #: The same with the library that runs the ciphers, which a signal handler may interrupt just as well.
 PRODUCT_AND_LIBRARY: Final = (*PRODUCT, str(Path(Crypto.__file__).parent) + os.sep)
+#: Path of the requests -> the provider that a boot must ask for, and the class that it then gets.
+PROVIDERS: Final = {"python": "pycryptodome", "native": "native"}
+KINDS: Final = {"python": "Fortuna", "native": "NativeFortuna"}
 INTERVAL_NS: Final = 100_000_000
 #: How long a test waits for a process before it calls it hung.
 HANG_SECONDS: Final = 60
@@ -124,10 +126,11 @@ class ScriptedSystem:
 
 
 class Bench:
-    """A live generator on doubles, with every double at hand."""
+    """A live generator on doubles, with every double at hand, on the path ``python`` or ``native``."""
 
     def __init__(
         self,
+        path: str,
         *,
         cipher: str = "aes256-icm",
         construction: str = "fsk2010",
@@ -145,7 +148,7 @@ class Bench:
         self.pid = 1000
         self.forks = forks or ForkDetector(use_hook=False, use_page=False, getpid=lambda: self.pid)
         self.parts = Parts(
-            make_keystream=make_keystream or resolve(cipher),
+            make_keystream=make_keystream or resolve(cipher, PROVIDERS[path]),
             construction=CONSTRUCTIONS[construction],
             system=self.system,
             sources=self.sources,
@@ -156,6 +159,7 @@ class Bench:
             pretend_unseeded=pretend_unseeded,
         )
         self.fortuna = Fortuna(self.parts)
+        assert KINDS[path] == type(self.fortuna).__name__
 
     def boot(self) -> Bench:
         """Seed from the sources, as a boot does."""
@@ -163,8 +167,11 @@ class Bench:
         return self
 
     def fork(self) -> None:
-        """Make the detector believe that this process is now a child."""
+        """Make the detector believe that this process is now a child, whose kernel has wiped each page of K."""
         self.pid += 1
+        for live in self.forks.inheritors:
+            if isinstance(live, Fortuna):
+                wipe_page(live, self.forks)
 
     def pass_interval(self) -> None:
         """Move the clock to the first nanosecond at which a pull is due."""
@@ -182,8 +189,19 @@ class Bench:
 
     @property
     def core(self) -> Generator:
-        """The (K, C) generator that the next request would use."""
-        return self.fortuna._life.generator._cell[0]
+        """The (K, C) generator that the next request would use; there is none on the path in C."""
+        shared = self.fortuna._life.generator
+        assert isinstance(shared, SharedGenerator)
+        return shared._cell[0]
+
+
+def wipe_page(live: Fortuna, forks: ForkDetector) -> None:
+    """Do to the page of a generator in C what the kernel does in a child: nothing is left, the life's number neither.
+
+    The process is none, so the page is told for each life that it may be in. A generator in Python has no page.
+    """
+    for life in range(1, forks._epoch + 3):
+        getattr(live, "_wipe", lambda life: None)(life)
 
 
 class Model:
@@ -191,9 +209,8 @@ class Model:
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        make: type[KeystreamGenerator] = bench.parts.make_keystream
         self.accumulator = Accumulator(
-            Generator(make, bench.parts.construction),
+            Generator(resolve(bench.parts.make_keystream.name, PROVIDERS["python"]), bench.parts.construction),
             bench.parts.construction,
             min_pool_size=bench.parts.min_pool_size,
             interval_ns=bench.parts.interval_ns,
