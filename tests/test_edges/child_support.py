@@ -75,10 +75,20 @@ def first_blocks(count: int, draw: Callable[[], bytes], fork: Callable[[], int] 
     return [*(child.answer() for child in children), own]
 
 
+def key_reader(live: Any) -> Callable[[], bytes]:
+    """Return what reads the K that a live generator holds now, at its place; zeros once it was wiped there."""
+    if not hasattr(live, "_export"):
+        core = live._life.generator._cell[0]
+        return lambda: bytes(core._key)
+
+    def read_page() -> bytes:
+        key = bytearray(32)
+        live._export(key)
+        return bytes(key)
+
+    return read_page
+
+
 def key_of(live: Any) -> bytes:
     """Return the K of a live generator, wherever it lies; zeros once it was wiped."""
-    if not hasattr(live, "_export"):
-        return bytes(live._life.generator._cell[0]._key)
-    key = bytearray(32)
-    live._export(key)
-    return bytes(key)
+    return key_reader(live)()

@@ -56,14 +56,16 @@ def stream(label: str, size: int) -> bytes:
 
 
 class ManualClock:
-    """A clock that moves when it is told to; sleeping moves it too."""
+    """A clock that moves when it is told to, may do something at each look, and that sleeping moves too."""
 
     def __init__(self, now: int = 5_000_000_000) -> None:
         self.now = now
         self.slept: list[float] = []
+        self.before_look: Callable[[], object] = lambda: None
 
     def monotonic_ns(self) -> int:
         """Return the time set."""
+        self.before_look()
         return self.now
 
     def sleep(self, seconds: float) -> None:

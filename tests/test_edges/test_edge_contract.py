@@ -18,13 +18,14 @@ import pytest
 from fortuna.core.generator import REQUEST_MAX
 from fortuna.errors import ClosedError, FortunaError, NotSeededError, ParameterError
 
+from .child_support import key_of, key_reader
 from .edge_doubles import PRODUCT_AND_LIBRARY, Bench, Interrupter, ScriptedSource, stream
+from .edge_paths import needs_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fortuna.rng import Fortuna
-    from fortuna.shared import SharedGenerator
 
 MIB: Final = 1 << 20
 
@@ -52,27 +53,27 @@ def test_edge_contract_sizes(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("n", [1.0, 1.5, "1", b"1", None, [], math.nan, 1j], ids=repr)
-def test_edge_contract_sizes_that_are_no_integers(n: Any, bench: Bench) -> None:
+def test_edge_contract_sizes_that_are_no_integers(n: Any, bench: Bench, path: str) -> None:
     """What has no ``__index__`` is a ``TypeError``, and nothing is drawn."""
-    twin = Bench().boot()
+    twin = Bench(path).boot()
     with pytest.raises(TypeError):
         bench.fortuna.random_bytes(n)
     assert twin.fortuna.random_bytes(16) == bench.fortuna.random_bytes(16)
 
 
 @pytest.mark.parametrize("n", [-1, -(2**20), -(2**62), -(2**70), Index(-1)])
-def test_edge_contract_negative_sizes(n: int, bench: Bench) -> None:
+def test_edge_contract_negative_sizes(n: int, bench: Bench, path: str) -> None:
     """A negative size is a `ParameterError` that says what was got, and nothing is drawn."""
-    twin = Bench().boot()
+    twin = Bench(path).boot()
     with pytest.raises(ParameterError, match=rf"n: got {n.__index__()} bytes; allowed is 0 or more"):
         bench.fortuna.random_bytes(n)
     assert twin.fortuna.random_bytes(16) == bench.fortuna.random_bytes(16)
 
 
 @pytest.mark.parametrize("n", [2**62, sys.maxsize, sys.maxsize + 1, 2**70, Index(2**70)])
-def test_edge_contract_sizes_beyond_memory(n: int, bench: Bench) -> None:
+def test_edge_contract_sizes_beyond_memory(n: int, bench: Bench, path: str) -> None:
     """A size that no memory holds is a ``MemoryError`` before anything changes, the pull included."""
-    twin = Bench().boot()
+    twin = Bench(path).boot()
     bench.pass_interval()
     with pytest.raises(MemoryError):
         bench.fortuna.random_bytes(n)
@@ -114,9 +115,9 @@ def buffers() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("buffer", "size"), list(buffers()))
-def test_edge_contract_readinto_fills_every_kind_of_buffer(buffer: Any, size: int) -> None:
+def test_edge_contract_readinto_fills_every_kind_of_buffer(buffer: Any, size: int, path: str) -> None:
     """A buffer of any type and shape is filled to the last byte with what ``random_bytes`` would give."""
-    bench, twin = Bench().boot(), Bench().boot()
+    bench, twin = Bench(path).boot(), Bench(path).boot()
     assert size == bench.fortuna.readinto(buffer)
     assert twin.fortuna.random_bytes(size) == memoryview(buffer).tobytes()
 
@@ -133,9 +134,9 @@ def test_edge_contract_readinto_fills_every_kind_of_buffer(buffer: Any, size: in
     ],
     ids=["bytes", "no bytes", "view of bytes", "read-only view", "every second", "backwards"],
 )
-def test_edge_contract_readinto_refuses_what_it_cannot_fill(buffer: Any, bench: Bench) -> None:
+def test_edge_contract_readinto_refuses_what_it_cannot_fill(buffer: Any, bench: Bench, path: str) -> None:
     """A read-only or non-contiguous buffer is a ``BufferError``, stays as it was, and nothing is drawn."""
-    twin = Bench().boot()
+    twin = Bench(path).boot()
     before = memoryview(buffer).tobytes()
     with pytest.raises(BufferError, match=r"read-only|not contiguous"):
         bench.fortuna.readinto(buffer)
@@ -158,24 +159,22 @@ def test_edge_contract_readinto_touches_nothing_beside(bench: Bench) -> None:
         assert b"\xaa" * 16 == buffer[:16] == buffer[-16:]
 
 
-def test_edge_contract_an_exception_between_requests_wipes_what_was_filled(bench: Bench) -> None:
+def test_edge_contract_an_exception_between_requests_wipes_what_was_filled(bench: Bench, path: str) -> None:
     """A handler that raises in the third 2**20 bytes of a long read leaves zeros, and later bytes are new."""
     buffer = bytearray(b"\xaa" * (4 * MIB))
-    twin = Bench().boot()
+    twin = Bench(path).boot()
     expected = twin.fortuna.random_bytes(4 * MIB)
-    now = bench.clock.monotonic_ns
-    calls: list[int] = []
 
-    def monotonic_ns() -> int:
-        calls.append(1)
-        if len(calls) == 3:
+    def raise_in_the_third() -> None:
+        if bench.fortuna._life.generator.requests == 2:
             assert expected[: 2 * MIB] == buffer[: 2 * MIB]
+            assert b"\xaa" * (2 * MIB) == buffer[2 * MIB :]
             raise HandlerError
-        return now()
 
-    bench.parts.clock.monotonic_ns = monotonic_ns  # type: ignore[method-assign]
+    bench.clock.before_look = raise_in_the_third
     with pytest.raises(HandlerError):
         bench.fortuna.readinto(buffer)
+    bench.clock.before_look = lambda: None
     assert not any(buffer)
     assert 2 == bench.fortuna.stats().requests
     assert expected[2 * MIB : 2 * MIB + 16] == bench.fortuna.random_bytes(16)
@@ -240,9 +239,9 @@ def test_edge_contract_event_lengths(data: Any, added: int, bench: Bench) -> Non
     assert added == bench.fortuna.stats().pool_lengths[0]
 
 
-def test_edge_contract_events_change_the_bytes() -> None:
+def test_edge_contract_events_change_the_bytes(path: str) -> None:
     """Two generators that differ in one bit of one event differ after the next reseed, and not before."""
-    one, other = Bench().boot(), Bench().boot()
+    one, other = Bench(path).boot(), Bench(path).boot()
     one.fortuna.add_event(128, b"\x00")
     other.fortuna.add_event(128, b"\x01")
     assert one.fortuna.random_bytes(16) == other.fortuna.random_bytes(16)
@@ -254,9 +253,9 @@ def test_edge_contract_events_change_the_bytes() -> None:
 # Child generators.
 
 
-def test_edge_contract_child_is_keyed_by_the_parents_output() -> None:
+def test_edge_contract_child_is_keyed_by_the_parents_output(path: str) -> None:
     """A child costs its parent 32 bytes of output, is independent of it, and does not repeat its sibling."""
-    bench, twin = Bench().boot(), Bench().boot()
+    bench, twin = Bench(path).boot(), Bench(path).boot()
     child, sibling = bench.fortuna.child(), bench.fortuna.child()
     twin.fortuna.random_bytes(32)
     twin.fortuna.random_bytes(32)
@@ -270,9 +269,9 @@ def test_edge_contract_child_is_keyed_by_the_parents_output() -> None:
     assert ("aes256-icm", 1) == (grandchild.stats().generator, grandchild.stats().reseeds)
 
 
-def test_edge_contract_closing_the_parent_leaves_the_child() -> None:
+def test_edge_contract_closing_the_parent_leaves_the_child(path: str) -> None:
     """Closing either does nothing to the other."""
-    bench = Bench().boot()
+    bench = Bench(path).boot()
     child = bench.fortuna.child()
     bench.fortuna.close()
     assert bytes(16) != child.random_bytes(16)
@@ -296,11 +295,11 @@ CALLS: Final[dict[str, Callable[[Fortuna], object]]] = {
 @pytest.mark.parametrize("call", CALLS)
 def test_edge_contract_closed(call: str, bench: Bench) -> None:
     """After `close`, however often, each call raises `ClosedError`; in a forked child too."""
-    core = bench.core
-    assert any(core._key)
+    key = key_reader(bench.fortuna)
+    assert any(key())
     bench.fortuna.close()
     bench.fortuna.close()
-    assert not any(core._key)
+    assert not any(key())
     for _ in range(2):
         with pytest.raises(ClosedError, match="closed: the key of this generator is wiped"):
             CALLS[call](bench.fortuna)
@@ -308,15 +307,15 @@ def test_edge_contract_closed(call: str, bench: Bench) -> None:
     assert not bench.fortuna.stats().is_seeded
 
 
-def test_edge_contract_context_manager() -> None:
+def test_edge_contract_context_manager(path: str) -> None:
     """`with` gives the generator itself and closes it, on an exception too."""
-    bench = Bench().boot()
+    bench = Bench(path).boot()
     with bench.fortuna as live:
         assert live is bench.fortuna
         live.random_bytes(1)
     with pytest.raises(ClosedError):
         live.random_bytes(1)
-    other = Bench().boot().fortuna
+    other = Bench(path).boot().fortuna
 
     def fail_inside() -> None:
         with other:
@@ -341,18 +340,25 @@ def test_edge_contract_close_while_a_request_starts_over(bench: Bench) -> None:
 # Copies and secrets.
 
 
+#: Each object that holds or reaches secrets, by path.
+OBJECTS: Final = {
+    "python": ["Fortuna", "child", "Life", "SharedGenerator", "Generator", "Accumulator", "Parts"],
+    "native": ["Fortuna", "child", "Life", "NativeShared", "Accumulator", "Parts"],
+}
+
+
 def objects(bench: Bench) -> dict[str, Any]:
     """Return each object that holds or reaches secrets, by name."""
     life = bench.fortuna._life
-    return {
+    found = {
         "Fortuna": bench.fortuna,
         "child": bench.fortuna.child(),
         "Life": life,
-        "SharedGenerator": life.generator,
-        "Generator": bench.core,
+        type(life.generator).__name__: life.generator,
         "Accumulator": life.accumulator,
         "Parts": bench.parts,
     }
+    return {**found, "Generator": bench.core} if "SharedGenerator" in found else found
 
 
 def ways_to_copy() -> dict[str, Callable[[Any], object]]:
@@ -364,17 +370,20 @@ def ways_to_copy() -> dict[str, Callable[[Any], object]]:
 
 
 @pytest.mark.parametrize("way", ways_to_copy())
-@pytest.mark.parametrize("name", ["Fortuna", "child", "Life", "SharedGenerator", "Generator", "Accumulator", "Parts"])
-def test_edge_contract_no_copies(name: str, way: str, bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        *(("python", name) for name in OBJECTS["python"]),
+        *(pytest.param("native", name, marks=needs_native) for name in OBJECTS["native"]),
+    ],
+)
+def test_edge_contract_no_copies(name: str, way: str, path: str) -> None:
     """Copying and pickling raise ``TypeError`` that says why, at every level."""
-    one = objects(bench)[name]
+    found = objects(Bench(path).boot())
+    assert set(OBJECTS[path]) == set(found)
+    one = found[name]
     with pytest.raises(TypeError, match="a copy of its state would repeat the same bytes"):
         ways_to_copy()[way](one)
-
-
-def secrets_of(bench: Bench) -> list[bytes]:
-    """Return K and C of the live generator, as they are now."""
-    return [bytes(bench.core._key), bench.core._counter.to_bytes(16, "little")]
 
 
 def spellings(secret: bytes) -> list[str]:
@@ -407,39 +416,49 @@ def test_edge_contract_the_search_for_secrets_finds_them() -> None:
 
 def test_edge_contract_representations_show_no_secret(bench: Bench) -> None:
     """No ``repr`` or ``str``, of any object down to the cipher, and no attribute's, shows K or C."""
-    bench.core._counter = int.from_bytes(stream("counter", 16), "little")
-    bench.fortuna.random_bytes(16)
-    secrets = secrets_of(bench)
-    stats = bench.fortuna.stats()
-    reached = [*objects(bench).values(), stats, bench.core._keystream, bench.forks, bench.system]
+    live: Any = bench.fortuna
+    counter = stream("counter", 16)
+    live.random_bytes(16)
+    secrets = [key_of(live), counter]
+    reached = [*objects(bench).values(), live.stats(), bench.parts.make_keystream, bench.forks, bench.system]
+    secrets.append(key_of(live))
+    if "Generator" in objects(bench):
+        bench.core._counter = int.from_bytes(counter, "little")
+        reached.append(bench.core._keystream)
+    else:
+        live._load(key_of(live), counter)
+    secrets.append(key_of(live))
     for one in reached:
         names = [name for kind in type(one).__mro__ for name in getattr(kind, "__slots__", ())]
         values = [getattr(one, name, None) for name in names if not name.startswith("__")]
-        for value in (one, *values):
+        for value in (one, *values, *getattr(one, "__dict__", {}).values()):
             if isinstance(value, int):
                 continue  # C itself, in the slot that holds it
             for text in (repr(value), str(value), f"{value}", f"{value!r:>5}"):
                 assert not shows(text, secrets), (type(one), text)
 
 
-def test_edge_contract_representations(bench: Bench) -> None:
-    """What they show instead: cipher, provider, construction, state and reseeds."""
+def test_edge_contract_representations(bench: Bench, path: str, provider: str) -> None:
+    """What they show instead: cipher, provider, kernel, construction, state and reseeds."""
     live = bench.fortuna
-    assert "<Fortuna aes256-icm/pycryptodome fsk2010, seeded, 1 reseeds>" == repr(live)
-    assert "<shared generator, seeded>" == repr(live._life.generator)
-    assert f"<life {live._life.epoch} of <shared generator, seeded>>" == repr(live._life)
-    unseeded = Bench(cipher="chacha20").fortuna
-    assert "<Fortuna chacha20/pycryptodome fsk2010, not seeded, 0 reseeds>" == repr(unseeded)
-    assert "<shared generator, not seeded>" == repr(unseeded._life.generator)
+    unseeded = Bench(path, cipher="chacha20").fortuna
+    kernels = [live.stats().kernel, unseeded.stats().kernel]
+    assert (path == "python") == (["library", "library"] == kernels)
+    word = {"python": "shared", "native": "native"}[path]
+    assert f"<Fortuna aes256-icm/{provider}/{kernels[0]} fsk2010, seeded, 1 reseeds>" == repr(live)
+    assert f"<{word} generator, seeded>" == repr(live._life.generator)
+    assert f"<life {live._life.epoch} of <{word} generator, seeded>>" == repr(live._life)
+    assert f"<Fortuna chacha20/{provider}/{kernels[1]} fsk2010, not seeded, 0 reseeds>" == repr(unseeded)
+    assert f"<{word} generator, not seeded>" == repr(unseeded._life.generator)
     live.close()
-    assert "<Fortuna aes256-icm/pycryptodome fsk2010, closed, 1 reseeds>" == repr(live)
+    assert f"<Fortuna aes256-icm/{provider}/{kernels[0]} fsk2010, closed, 1 reseeds>" == repr(live)
 
 
 # A finalizer of the library that the exception strikes is reported as ignored.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("cipher", ["aes256-icm", "chacha20"])
 @pytest.mark.parametrize("size", [16, 8192])
-def test_edge_contract_tracebacks_show_no_key_and_no_output(size: int, cipher: str) -> None:
+def test_edge_contract_tracebacks_show_no_key_and_no_output(size: int, cipher: str, path: str) -> None:
     """Error reporters print the locals of every frame: at no place where a draw can be interrupted do they show the K
     before, the K after, the seed between, or the output.
     """
@@ -464,14 +483,14 @@ def test_edge_contract_tracebacks_show_no_key_and_no_output(size: int, cipher: s
     has_fired = True
     while has_fired:
         bench, twin = (
-            Bench(cipher=cipher, sources=[ScriptedSource(size=64)], min_pool_size=16).boot() for _ in range(2)
+            Bench(path, cipher=cipher, sources=[ScriptedSource(size=64)], min_pool_size=16).boot() for _ in range(2)
         )
-        secrets = secrets_of(bench)[:1]
+        secrets = [key_of(bench.fortuna)]
         for one in (bench, twin):
             one.pass_interval()
         place += 1
         expected = twin.fortuna.random_bytes(size)
-        secrets += [expected[:32], bytes(twin.core._key)]
+        secrets += [expected[:32], key_of(twin.fortuna)]
         interrupter = Interrupter(place - 1, interrupt, inside=PRODUCT_AND_LIBRARY)
         try:
             with interrupter:
@@ -484,18 +503,23 @@ def test_edge_contract_tracebacks_show_no_key_and_no_output(size: int, cipher: s
     assert 40 < place
 
 
-def test_edge_contract_messages_show_no_secret(bench: Bench) -> None:
+def test_edge_contract_messages_show_no_secret(bench: Bench, path: str) -> None:
     """No error that a caller can provoke holds K."""
-    secrets = secrets_of(bench)[:1]
+    live: Any = bench.fortuna
+    secrets = [key_of(live)]
+    of_the_path: dict[str, list[Callable[[], object]]] = {
+        "python": [lambda: bench.core.claim(REQUEST_MAX + 1)],
+        "native": [lambda: live._export(bytearray(31)), lambda: live._load(key_of(live), b"")],
+    }
     attempts: list[Callable[[], object]] = [
-        lambda: bench.fortuna.random_bytes(-1),
-        lambda: bench.fortuna.readinto(b"x"),  # type: ignore[arg-type]
-        lambda: bench.fortuna.add_event(0, b"x"),
-        lambda: bench.core.claim(REQUEST_MAX + 1),
-        lambda: copy.copy(bench.fortuna),
+        lambda: live.random_bytes(-1),
+        lambda: live.readinto(b"x"),
+        lambda: live.add_event(0, b"x"),
+        lambda: copy.copy(live),
+        *of_the_path[path],
     ]
     for attempt in attempts:
-        with pytest.raises((FortunaError, TypeError, BufferError)) as caught:
+        with pytest.raises((FortunaError, TypeError, BufferError, ValueError)) as caught:
             attempt()
         assert not shows(str(caught.value), secrets)
 
@@ -503,16 +527,16 @@ def test_edge_contract_messages_show_no_secret(bench: Bench) -> None:
 # The shared generator by itself.
 
 
-def test_edge_contract_shared_generator_refuses_like_the_plain_one(bench: Bench) -> None:
+def test_edge_contract_shared_generator_refuses_like_the_plain_one(python_bench: Bench) -> None:
     """A request that is too long, and one before the seed, change nothing and leave the generator in its place."""
-    shared = bench.fortuna._life.generator
-    core = bench.core
-    twin = Bench().boot()
+    shared: Any = python_bench.fortuna._life.generator
+    core = python_bench.core
+    twin = Bench("python").boot()
     with pytest.raises(FortunaError, match="one request gives at most"):
         shared.readinto(bytearray(REQUEST_MAX + 1))
     assert [core] == shared._cell
-    assert twin.fortuna.random_bytes(16) == bench.fortuna.random_bytes(16)
-    unseeded = Bench().fortuna._life.generator
+    assert twin.fortuna.random_bytes(16) == python_bench.fortuna.random_bytes(16)
+    unseeded: Any = Bench("python").fortuna._life.generator
     (before,) = unseeded._cell
     with pytest.raises(NotSeededError):
         unseeded.readinto(bytearray(1))
@@ -520,9 +544,9 @@ def test_edge_contract_shared_generator_refuses_like_the_plain_one(bench: Bench)
     assert 0 == unseeded.requests
 
 
-def test_edge_contract_shared_generator_fills_nothing_into_nothing(bench: Bench) -> None:
+def test_edge_contract_shared_generator_fills_nothing_into_nothing(python_bench: Bench) -> None:
     """An empty buffer changes nothing."""
-    shared: SharedGenerator = bench.fortuna._life.generator
-    twin = Bench().boot()
+    shared = python_bench.fortuna._life.generator
+    twin = Bench("python").boot()
     assert 0 == shared.readinto(bytearray(0))
-    assert twin.fortuna.random_bytes(16) == bench.fortuna.random_bytes(16)
+    assert twin.fortuna.random_bytes(16) == python_bench.fortuna.random_bytes(16)
