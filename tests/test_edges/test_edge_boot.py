@@ -20,7 +20,9 @@ from fortuna.errors import (
 )
 from fortuna.generators import create, registry
 
-from .edge_doubles import ManualClock, ScriptedSystem, lines_of, run_script
+from .child_support import key_reader
+from .edge_doubles import KINDS, PROVIDERS, ManualClock, ScriptedSystem, lines_of, run_script
+from .edge_paths import WHY_NO_NATIVE, needs_native
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,11 +47,13 @@ def write(path: Path, text: str) -> str:
     return str(path)
 
 
-def test_edge_boot_is_the_only_one(unbooted: Process) -> None:
+def test_edge_boot_is_the_only_one(unbooted: Process, path: str, provider: str) -> None:
     """Booting again with the same effective values returns the same object, however they are said."""
-    first = unbooted.boot(None, {"generator.cipher": "chacha20"})
+    overrides = {"generator.cipher": "chacha20", "generator.provider": provider}
+    first = unbooted.boot(None, overrides)
+    assert KINDS[path] == type(first).__name__
     assert first is unbooted.default()
-    assert first is unbooted.boot(None, {"generator.cipher": "chacha20", "boot.timeout": 30})
+    assert first is unbooted.boot(None, {**overrides, "boot.timeout": 30})
     assert "chacha20" == first.stats().generator
 
 
@@ -77,6 +81,14 @@ def test_edge_boot_names_what_differs(unbooted: Process) -> None:
         caught.value
     )
     assert "reseed" not in str(caught.value)
+
+
+def test_edge_boot_auto_prefers_the_path_in_c(unbooted: Process) -> None:
+    """Whoever asks for nothing gets the native path where the extension is built, and the one in Python elsewhere."""
+    path = "python" if WHY_NO_NATIVE else "native"
+    live = unbooted.default()
+    assert (KINDS[path], PROVIDERS[path]) == (type(live).__name__, live.stats().provider)
+    assert type(live) is type(live.child())
 
 
 def test_edge_boot_is_not_undone_by_close(unbooted: Process) -> None:
@@ -114,15 +126,19 @@ def test_edge_boot_takes_its_own_copy_of_the_overrides(unbooted: Process) -> Non
     assert live is unbooted.boot(None, {"generator.cipher": "chacha20"})
 
 
-def test_edge_boot_choice_is_out_of_reach(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edge_boot_choice_is_out_of_reach(
+    unbooted: Process, path: str, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No assignment, no other user of the registry and no patched registry reaches the live cipher."""
-    live = unbooted.boot(None, {"generator.cipher": "chacha20"})
+    live = unbooted.boot(None, {"generator.cipher": "chacha20", "generator.provider": provider})
+    assert KINDS[path] == type(live).__name__
+    kernel = live.stats().kernel
     for name in ("cipher", "generator", "parts", "random_bytes", "make_keystream"):
         with pytest.raises(AttributeError):
             setattr(live, name, None)
     create("aes256-icm").set_key(bytes(32))
     create("aes256-icm", "reference").set_key(bytes(32))
-    for factories in ({}, {("chacha20", "pycryptodome"): ("providers.reference_aes", "ReferenceAES256ICM")}):
+    for factories in ({}, {("chacha20", provider): ("providers.reference_aes", "ReferenceAES256ICM")}):
         monkeypatch.setattr(registry, "FACTORIES", factories)
         monkeypatch.setattr(registry, "_outcomes", {})
         monkeypatch.setattr(registry, "AUTO_ORDER", ())
@@ -130,7 +146,8 @@ def test_edge_boot_choice_is_out_of_reach(unbooted: Process, monkeypatch: pytest
         live.reseed()
         child = live.child()
         stats = (live.stats(), child.stats())
-        assert [("chacha20", "pycryptodome")] * 2 == [(one.generator, one.provider) for one in stats]
+        assert [("chacha20", provider, kernel)] * 2 == [(one.generator, one.provider, one.kernel) for one in stats]
+        assert type(live) is type(child)
 
 
 @pytest.mark.parametrize(
@@ -165,47 +182,75 @@ def test_edge_boot_has_no_fallback_to_another_cipher(
     error: ProviderUnavailableError | SelfTestError, unbooted: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cipher that cannot run is an error, never a reason to run another."""
-    monkeypatch.setattr(registry, "_outcomes", {("chacha20", "pycryptodome"): error})
-    with pytest.raises(type(error)):
-        unbooted.boot(None, {"generator.cipher": "chacha20", "generator.provider": "pycryptodome"})
-    with pytest.raises(ProviderUnavailableError):
+    outcomes = {("chacha20", provider, "auto"): error for provider in registry.AUTO_ORDER}
+    monkeypatch.setattr(registry, "_outcomes", outcomes)
+    for provider in registry.AUTO_ORDER:
+        with pytest.raises(type(error)):
+            unbooted.boot(None, {"generator.cipher": "chacha20", "generator.provider": provider})
+    with pytest.raises(ProviderUnavailableError) as caught:
         unbooted.boot(None, {"generator.cipher": "chacha20"})
+    assert all(f"{provider}: {error}" in str(caught.value) for provider in registry.AUTO_ORDER)
     assert unbooted._booted is None
 
 
+@pytest.mark.parametrize("error", [ProviderUnavailableError("absent"), SelfTestError("wrong")])
+def test_edge_boot_auto_goes_on_to_the_next_provider(
+    error: ProviderUnavailableError | SelfTestError, unbooted: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing native can run, the same cipher runs on the path in Python, unless native was asked for."""
+    monkeypatch.setattr(registry, "_outcomes", {("chacha20", "native", "auto"): error})
+    with pytest.raises(type(error)):
+        unbooted.boot(None, {"generator.cipher": "chacha20", "generator.provider": "native"})
+    assert unbooted._booted is None
+    live = unbooted.boot(None, {"generator.cipher": "chacha20"})
+    assert ("chacha20", "pycryptodome") == (live.stats().generator, live.stats().provider)
+    assert "Fortuna" == type(live).__name__
+
+
 @pytest.mark.parametrize("times", [1, 2, 50])
-def test_edge_boot_waits_for_the_kernel(times: int, unbooted: Process, scripted: ScriptedSystem) -> None:
+def test_edge_boot_waits_for_the_kernel(
+    times: int, unbooted: Process, scripted: ScriptedSystem, provider: str
+) -> None:
     """A kernel that is not seeded yet is asked again until it is, without the device."""
     scripted.errors = [BlockingIOError(11, "not yet") for _ in range(times)]
-    assert unbooted.default().stats().is_seeded
+    assert unbooted.boot(None, {"generator.provider": provider}).stats().is_seeded
     assert (1, 0) == (scripted.reads, scripted.urandom_reads)
 
 
 @pytest.mark.parametrize("timeout", [0, 0.5, 30])
-def test_edge_boot_gives_up_after_its_timeout(timeout: float, unbooted: Process, scripted: ScriptedSystem) -> None:
+def test_edge_boot_gives_up_after_its_timeout(
+    timeout: float, unbooted: Process, scripted: ScriptedSystem, provider: str
+) -> None:
     """After `boot.timeout` seconds nothing is booted and no generator stays behind; a later boot may succeed."""
+    overrides = {"boot.timeout": timeout, "generator.provider": provider}
     scripted.always = BlockingIOError(11, "not yet")
     with pytest.raises(NotSeededError, match=rf"boot.timeout = {timeout:g} s; failing sources: os;"):
-        unbooted.boot(None, {"boot.timeout": timeout})
+        unbooted.boot(None, overrides)
     assert unbooted._booted is None
     scripted.always = None
-    assert unbooted.boot(None, {"boot.timeout": timeout}).stats().is_seeded
+    live = unbooted.boot(None, overrides)
+    assert live.stats().is_seeded
+    assert bytes(16) != live.random_bytes(16)
 
 
-def test_edge_boot_pretend_unseeded(unbooted: Process) -> None:
+def test_edge_boot_pretend_unseeded(unbooted: Process, provider: str) -> None:
     """The tunable boots a generator that refuses every request."""
-    live = unbooted.boot(None, {"boot.pretend_unseeded": True})
+    live = unbooted.boot(None, {"boot.pretend_unseeded": True, "generator.provider": provider})
     with pytest.raises(NotSeededError, match=r"boot\.pretend_unseeded is on"):
         live.random_bytes(1)
 
 
-def test_edge_boot_passes_every_tunable_on(unbooted: Process) -> None:
+@pytest.mark.parametrize(
+    ("path", "kernel"), [("reference", "python"), pytest.param("native", "portable", marks=needs_native)]
+)
+def test_edge_boot_passes_every_tunable_on(path: str, kernel: str, unbooted: Process) -> None:
     """Each value reaches the part that it is for."""
     live = unbooted.boot(
         None,
         {
             "generator.cipher": "chacha20",
-            "generator.provider": "reference",
+            "generator.provider": path,
+            "generator.kernel": kernel,
             "generator.construction": "freebsd",
             "reseed.min_pool_size": 100,
             "reseed.interval": 0.123456789,
@@ -213,42 +258,46 @@ def test_edge_boot_passes_every_tunable_on(unbooted: Process) -> None:
     )
     stats = live.stats()
     parts: Any = live._parts
-    assert ("chacha20", "reference", "freebsd") == (stats.generator, stats.provider, stats.construction)
+    choice = (stats.generator, stats.provider, stats.kernel, stats.construction)
+    assert ("chacha20", path, kernel, "freebsd") == choice
     assert (100, 123_456_789) == (parts.min_pool_size, parts.interval_ns)
     assert ["os"] == [source.name for source in parts.sources]
     assert not parts.pretend_unseeded
 
 
 @pytest.mark.parametrize("size", [68, 69, 20_000])
-def test_edge_boot_with_a_large_pool(size: int, unbooted: Process) -> None:
+def test_edge_boot_with_a_large_pool(size: int, unbooted: Process, provider: str) -> None:
     """`reseed.min_pool_size` beyond the 68 bytes that one pull puts into pool 0 is reached by several."""
-    live = unbooted.boot(None, {"reseed.min_pool_size": size})
+    live = unbooted.boot(None, {"reseed.min_pool_size": size, "generator.provider": provider})
     assert 16 == len(live.random_bytes(16))
 
 
-def test_edge_boot_interval_zero(unbooted: Process) -> None:
+def test_edge_boot_interval_zero(unbooted: Process, path: str, provider: str) -> None:
     """With `reseed.interval` 0 requests reseed about each time."""
-    live = unbooted.boot(None, {"reseed.interval": 0})
+    live = unbooted.boot(None, {"reseed.interval": 0, "generator.provider": provider})
+    assert KINDS[path] == type(live).__name__
     for _ in range(50):
         live.random_bytes(1)
     assert 1 < live.stats().reseeds <= 51
 
 
-def test_edge_boot_wall_clock_set_back(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edge_boot_wall_clock_set_back(
+    unbooted: Process, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The real clock is the monotonic one: a wall clock that stands or runs back stops nothing."""
     monkeypatch.setattr(time, "time", lambda: 0.0)
     monkeypatch.setattr(time, "time_ns", lambda: 0)
-    live = unbooted.boot(None, {"reseed.interval": 0})
+    live = unbooted.boot(None, {"reseed.interval": 0, "generator.provider": provider})
     for _ in range(20):
         live.random_bytes(1)
     assert 1 < live.stats().reseeds
     assert 0 <= live.stats().last_reseed_age_seconds
 
 
-def test_edge_boot_without_getrandom(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edge_boot_without_getrandom(unbooted: Process, provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a system without the call the device serves."""
     monkeypatch.delattr(os, "getrandom", raising=False)
-    assert unbooted.default().stats().is_seeded
+    assert unbooted.boot(None, {"generator.provider": provider}).stats().is_seeded
 
 
 # What importing does not do.
@@ -295,33 +344,37 @@ except fortuna.TunableError as error:
     ] == lines_of(done)
 
 
-def test_edge_boot_functions_of_the_module() -> None:
+def test_edge_boot_functions_of_the_module(path: str, provider: str) -> None:
     """Each function of the module serves the one generator of the process."""
     body = """
-import fortuna
-live = fortuna.boot(overrides={"generator.cipher": "chacha20"})
-assert live is fortuna.default() is fortuna.boot(overrides={"generator.cipher": "chacha20"})
+import fortuna, sys
+overrides = {"generator.cipher": "chacha20", "generator.provider": sys.argv[1]}
+live = fortuna.boot(overrides=overrides)
+assert live is fortuna.default() is fortuna.boot(overrides=overrides)
 buffer = bytearray(16)
 assert fortuna.readinto(buffer) == 16 and any(buffer)
 assert len(fortuna.random_bytes(5)) == 5
 fortuna.add_event(200, b"event")
 before = fortuna.stats().reseeds
 fortuna.reseed()
-print(fortuna.stats().reseeds - before, fortuna.stats().generator, fortuna.stats().requests, repr(live))
+stats = fortuna.stats()
+print(stats.reseeds - before, stats.generator, stats.requests, stats.kernel, type(live).__name__)
+print(repr(live))
 """
-    assert [
-        "1 chacha20 2 <Fortuna chacha20/pycryptodome fsk2010, seeded, 2 reseeds>",
-    ] == lines_of(run_script(body))
+    first, shown = lines_of(run_script(body, provider))
+    _, _, _, kernel, _ = first.split()
+    assert f"1 chacha20 2 {kernel} {KINDS[path]}" == first
+    assert f"<Fortuna chacha20/{provider}/{kernel} fsk2010, seeded, 2 reseeds>" == shown
 
 
 @pytest.mark.parametrize(
     "call",
     ["random_bytes(1)", "readinto(bytearray(1))", "add_event(200, b'x')", "reseed()", "stats()", "default()", "boot()"],
 )
-def test_edge_boot_each_function_boots_at_its_first_call(call: str) -> None:
+def test_edge_boot_each_function_boots_at_its_first_call(call: str, path: str, config: dict[str, str]) -> None:
     """Whichever function comes first boots with the configured tunables."""
-    body = f"import fortuna\nfortuna.{call}\nprint(fortuna.stats().is_seeded)\n"
-    assert ["True"] == lines_of(run_script(body))
+    body = f"import fortuna\nfortuna.{call}\nprint(fortuna.stats().is_seeded, type(fortuna.default()).__name__)\n"
+    assert [f"True {KINDS[path]}"] == lines_of(run_script(body, environment=config))
 
 
 def test_edge_boot_environment_of_a_real_process(tmp_path: Path) -> None:
@@ -331,19 +384,23 @@ def test_edge_boot_environment_of_a_real_process(tmp_path: Path) -> None:
     assert ["chacha20"] == lines_of(run_script(body, environment={"FORTUNA_CONFIG": path}))
 
 
-def test_edge_boot_closes_at_exit() -> None:
+def test_edge_boot_closes_at_exit(path: str, provider: str) -> None:
     """The key is wiped when the process ends, before handlers that were registered earlier run."""
     body = """
-import atexit
+import atexit, sys
+from child_support import key_reader
 def look():
-    print(repr(live), any(core._key))
+    print(repr(live), any(key()))
 atexit.register(look)
 import fortuna
-live = fortuna.default()
-core = live._life.generator._cell[0]
-print(any(core._key))
+live = fortuna.boot(overrides={"generator.provider": sys.argv[1]})
+key = key_reader(live)
+print(any(key()), type(live).__name__, live.stats().kernel)
 """
-    assert ["True", "<Fortuna aes256-icm/pycryptodome fsk2010, closed, 1 reseeds> False"] == lines_of(run_script(body))
+    first, last = lines_of(run_script(body, provider))
+    _, _, kernel = first.split()
+    assert f"True {KINDS[path]} {kernel}" == first
+    assert f"<Fortuna aes256-icm/{provider}/{kernel} fsk2010, closed, 1 reseeds> False" == last
 
 
 def test_edge_boot_unknown_names() -> None:
@@ -359,11 +416,13 @@ def test_edge_boot_unknown_names() -> None:
     assert fortuna.__getattr__("errors") is fortuna.errors
 
 
-def test_edge_boot_module_functions_in_this_process(unbooted: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edge_boot_module_functions_in_this_process(
+    unbooted: Process, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The functions of the module find the process once and go on with it."""
     monkeypatch.setattr(fortuna, "_process", None)
     monkeypatch.setattr(_boot, "process", unbooted)
-    live = fortuna.boot(overrides={"generator.cipher": "chacha20"})
+    live = fortuna.boot(overrides={"generator.cipher": "chacha20", "generator.provider": provider})
     assert live is fortuna.default() is fortuna.default()
     buffer = bytearray(16)
     assert 16 == fortuna.readinto(buffer)
