@@ -134,7 +134,7 @@ drawn, seen = [], []
 class Finder:
     def find_spec(self, name, path=None, target=None):
         seen.append(name)
-        if name == sys.argv[1]:
+        if name == sys.argv[1] and seen.count(name) == 1:
             os.kill(os.getpid(), signal.SIGUSR1)
         return None
 
