@@ -12,26 +12,46 @@ import pytest
 from fortuna.errors import ClosedError, FortunaError, NotSeededError, ParameterError, SourceError
 from fortuna.forks import ForkDetector
 from fortuna.life import STALE_PULL_NS
+from fortuna.shared import SharedGenerator
 
-from .child_support import Child, raw_fork
-from .edge_doubles import Bench, Interrupter, ScriptedSource, interruptions, run_script
+from .child_support import Child, key_of, key_reader, raw_fork
+from .edge_doubles import KINDS, Bench, Interrupter, ScriptedSource, interruptions, run_script
+from .edge_paths import needs_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fortuna._boot import Process
+    from fortuna.rng import Fortuna
 
-#: One keystream call, and a claim that is filled outside the lock.
-SIZES = pytest.mark.parametrize("size", [16, 8192])
+#: One keystream call, and a request that is filled outside the lock, on the path in C without the GIL.
+SIZES = pytest.mark.parametrize("size", [16, 20_000])
+#: The path in C runs Python code, which is where handlers come in, only when something is due, such as a pull.
+DUE = pytest.mark.parametrize(
+    ("path", "is_due"),
+    [("python", False), ("python", True), pytest.param("native", True, marks=needs_native)],
+    ids=["python", "python-due", "native-due"],
+)
 
 
 class HandlerError(Exception):
     """What a signal handler raises, such as a time-out."""
 
 
-def small() -> Bench:
+def small(path: str) -> Bench:
     """Return a seeded generator whose pulls have few places to interrupt."""
-    return Bench(sources=[ScriptedSource(size=64)], min_pool_size=16).boot()
+    return Bench(path, sources=[ScriptedSource(size=64)], min_pool_size=16).boot()
+
+
+def make_due(bench: Bench, is_due: bool) -> None:
+    """Make a pull due, if asked to, even where one that a handler killed has left its lock behind."""
+    bench.clock.now += (STALE_PULL_NS + 1) * is_due
+
+
+def held_keys(live: Fortuna) -> list[bytes]:
+    """Return each K that a live generator holds, seconds of interrupted requests included."""
+    shared = live._life.generator
+    return [bytes(core._key) for core in shared._cell] if isinstance(shared, SharedGenerator) else [key_of(live)]
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +65,9 @@ def armed() -> dict[str, ForkDetector]:
 
 
 @SIZES
-def test_edge_reentry_draws_differ_at_every_place(size: int) -> None:
+def test_edge_reentry_draws_differ_at_every_place(size: int, path: str) -> None:
     """A draw that interrupts a draw gets bytes of its own, wherever it comes in, also in the middle of a pull."""
-    bench = small()
+    bench = small(path)
     blocks: list[bytes] = []
     for interrupter in interruptions(lambda: blocks.append(bench.fortuna.random_bytes(size))):
         bench.pass_interval()
@@ -61,17 +81,20 @@ def test_edge_reentry_draws_differ_at_every_place(size: int) -> None:
 
 
 @SIZES
-def test_edge_reentry_twice_nested(size: int) -> None:
+@DUE
+def test_edge_reentry_twice_nested(size: int, path: str, is_due: bool) -> None:
     """An interruption of an interruption finds the cell empty too, and all three differ."""
-    bench = small()
+    bench = small(path)
     blocks: list[bytes] = []
 
     def draw() -> None:
+        make_due(bench, is_due)
         with Interrupter(13, lambda: blocks.append(bench.fortuna.random_bytes(size))):
             got = bench.fortuna.random_bytes(size)
         blocks.append(got)
 
     for interrupter in interruptions(draw):
+        make_due(bench, is_due)
         with interrupter:
             got = bench.fortuna.random_bytes(size)
         blocks.append(got)
@@ -81,17 +104,19 @@ def test_edge_reentry_twice_nested(size: int) -> None:
 
 
 @SIZES
+@DUE
 @pytest.mark.parametrize("error", [HandlerError, KeyboardInterrupt, ParameterError, NotSeededError, ClosedError])
-def test_edge_reentry_a_handler_that_raises_brings_no_state_back(size: int, error: type[BaseException]) -> None:
+def test_edge_reentry_a_handler_that_raises_brings_no_state_back(size: int, error: type[BaseException], path: str, is_due: bool) -> None:
     """After an exception at any place the buffer is zeros, later draws work and none repeats, whatever was raised."""
 
     def interrupt() -> None:
         raise error("handler")
 
-    bench = small()
+    bench = small(path)
     blocks = []
     for interrupter in interruptions(interrupt):
         buffer = bytearray(b"\xaa" * size)
+        make_due(bench, is_due)
         try:
             with interrupter:
                 bench.fortuna.readinto(buffer)
@@ -109,16 +134,17 @@ def test_edge_reentry_a_handler_that_raises_brings_no_state_back(size: int, erro
 
 
 @pytest.mark.parametrize("forks_of_parent", [0, 1])
-def test_edge_reentry_pulls_go_on_after_a_handler_raised(forks_of_parent: int) -> None:
+def test_edge_reentry_pulls_go_on_after_a_handler_raised(forks_of_parent: int, path: str) -> None:
     """Wherever a handler kills a pull, pulls happen again, at the latest when its lock is stale."""
 
     def interrupt() -> None:
         raise HandlerError
 
-    bench = small()
+    bench = small(path)
     for interrupter in interruptions(interrupt):
         bench.pass_interval()
-        bench.forks.parent_forks += forks_of_parent
+        for _ in range(forks_of_parent):
+            bench.forks._in_parent()
         try:
             with interrupter:
                 bench.fortuna.random_bytes(16)
@@ -130,9 +156,9 @@ def test_edge_reentry_pulls_go_on_after_a_handler_raised(forks_of_parent: int) -
         assert before + 1 == bench.source.harvests
 
 
-def test_edge_reentry_reseeds_interrupted_by_draws() -> None:
+def test_edge_reentry_reseeds_interrupted_by_draws(path: str) -> None:
     """A draw inside a reseed gets bytes of its own at every place, and the reseed takes effect."""
-    bench = small()
+    bench = small(path)
     blocks: list[bytes] = []
     for interrupter in interruptions(lambda: blocks.append(bench.fortuna.random_bytes(16))):
         before = bench.reseeds
@@ -144,9 +170,9 @@ def test_edge_reentry_reseeds_interrupted_by_draws() -> None:
     assert len(blocks) == len(set(blocks))
 
 
-def test_edge_reentry_draws_interrupted_by_reseeds_and_events() -> None:
+def test_edge_reentry_draws_interrupted_by_reseeds_and_events(path: str) -> None:
     """A handler may reseed and add events in the middle of a draw."""
-    bench = small()
+    bench = small(path)
     blocks = []
 
     def stir() -> None:
@@ -163,15 +189,17 @@ def test_edge_reentry_draws_interrupted_by_reseeds_and_events() -> None:
 
 
 @SIZES
-def test_edge_reentry_close_at_every_place(size: int) -> None:
+@DUE
+def test_edge_reentry_close_at_every_place(size: int, path: str, is_due: bool) -> None:
     """A close in the middle of a request leaves a wiped buffer or, at the very end, the whole output."""
     place = 0
     whole = 0
     has_fired = True
     while has_fired:
-        bench = small()
+        bench = small(path)
         buffer = bytearray(b"\xaa" * size)
         interrupter = Interrupter(place, bench.fortuna.close)
+        make_due(bench, is_due)
         try:
             with interrupter:
                 bench.fortuna.readinto(buffer)
@@ -182,7 +210,7 @@ def test_edge_reentry_close_at_every_place(size: int) -> None:
             assert bytes(16) != buffer[:16]
         has_fired = interrupter.has_fired
         if has_fired:
-            assert not any(any(core._key) for core in bench.fortuna._life.generator._cell), place
+            assert not any(map(any, held_keys(bench.fortuna))), place
             with pytest.raises(ClosedError):
                 bench.fortuna.random_bytes(1)
         place += 1
@@ -191,6 +219,7 @@ def test_edge_reentry_close_at_every_place(size: int) -> None:
 
 
 @SIZES
+@DUE
 @pytest.mark.parametrize(
     ("kind", "fork"),
     # A fork by C code runs no hook, so that cell is missing.
@@ -198,16 +227,13 @@ def test_edge_reentry_close_at_every_place(size: int) -> None:
     ids=["hook-python", "page-python", "page-raw", "pid-python", "pid-raw"],
 )
 def test_edge_reentry_fork_at_every_place(
-    size: int, kind: str, fork: Callable[[], int], armed: dict[str, ForkDetector]
+    size: int, kind: str, fork: Callable[[], int], armed: dict[str, ForkDetector], path: str, is_due: bool
 ) -> None:
     """A handler forks in the middle of a request: parent and child finish the call with different bytes.
 
     Only behind the last look at the epoch, when the output is made and on its way to the caller, both have it: that is
     a fork between two calls in all but name.
     """
-    bench = Bench(sources=[ScriptedSource(size=64)], min_pool_size=16, forks=armed[kind]).boot()
-    # The scripted system would answer alike in parent and child, which the real one never does.
-    bench.system._getrandom = os.getrandom
     parent = os.getpid()
     pairs: list[tuple[bytes, bytes]] = []
     later: list[bytes] = []
@@ -221,7 +247,13 @@ def test_edge_reentry_fork_at_every_place(
             os.close(writer if pid else reader)
             ends.append((pid, reader if pid else writer))
 
+        # Anew each time, because the number of places of a pull varies with the number of pools it uses.
+        bench = Bench(path, sources=[ScriptedSource(size=64)], min_pool_size=16, forks=armed[kind]).boot()
+        # The scripted system would answer alike in parent and child, which the real one never does.
+        bench.system._getrandom = os.getrandom
+        bench.fortuna.reseed()
         interrupter = Interrupter(place, split)
+        make_due(bench, is_due)
         status = 1
         try:
             with interrupter:
@@ -251,26 +283,29 @@ def test_edge_reentry_fork_at_every_place(
     assert len(seen) == len(set(seen))
 
 
-def test_edge_reentry_boot_at_every_place_of_the_boot(unbooted: Process) -> None:
+def test_edge_reentry_boot_at_every_place_of_the_boot(unbooted: Process, path: str, provider: str) -> None:
     """A handler that draws during the first boot, at any place of it, leaves one instance for everybody."""
     from fortuna._boot import Process
-    from fortuna.multiprocess import ENTRY, carried
+    from fortuna.multiprocess import ENTRY, luggage
 
-    for only in ("_boot.py", "multiprocess.py", "rng.py"):
+    overrides = {"generator.provider": provider}
+    of_the_path = ["fortuna/native.py"] if path == "native" else []
+    for only in ("_boot.py", "multiprocess.py", "rng.py", *of_the_path):
         place = 0
         has_fired = True
         while has_fired:
-            carried().pop(ENTRY, None)
+            luggage().pop(ENTRY, None)
             process = Process(ForkDetector(use_hook=False))
             inner: list[Any] = []
 
             def draw(inner: list[Any] = inner, process: Process = process) -> None:
-                inner.extend((process.default(), process.default().random_bytes(16)))
+                inner.extend((process.boot(None, overrides), process.default().random_bytes(16)))
 
             interrupter = Interrupter(place, draw, only=only)
             with interrupter:
-                instance = process.default()
+                instance = process.boot(None, overrides)
             has_fired = interrupter.has_fired
+            assert KINDS[path] == type(instance).__name__
             assert instance is process.default()
             assert [instance] * has_fired == inner[:1]
             assert [instance.random_bytes(16)] != inner[1:]
@@ -303,9 +338,12 @@ def test_edge_reentry_finalizer_draws(bench: Bench) -> None:
     assert 600 == len(blocks) == len(set(blocks))
 
 
-def test_edge_reentry_second_generator_needs_the_system(bench: Bench) -> None:
+def test_edge_reentry_second_generator_needs_the_system(python_bench: Bench) -> None:
     """A draw that finds the cell empty while the system fails gives no byte, and works once it answers again."""
-    bench.fortuna._life.generator._cell.clear()
+    bench = python_bench
+    shared = bench.fortuna._life.generator
+    assert isinstance(shared, SharedGenerator)
+    shared._cell.clear()
     bench.scripted.always = OSError(5, "told to fail")
     buffer = bytearray(b"\xaa" * 16)
     with pytest.raises((NotSeededError, SourceError)):
@@ -315,7 +353,7 @@ def test_edge_reentry_second_generator_needs_the_system(bench: Bench) -> None:
     assert bytes(16) != bench.fortuna.random_bytes(16)
 
 
-def test_edge_reentry_interrupted_first_seed_is_not_taken_for_a_seed() -> None:
+def test_edge_reentry_interrupted_first_seed_is_not_taken_for_a_seed(path: str) -> None:
     """A handler that kills the first seeding at any place leaves a generator that is keyed by enough or refuses."""
 
     def interrupt() -> None:
@@ -324,7 +362,7 @@ def test_edge_reentry_interrupted_first_seed_is_not_taken_for_a_seed() -> None:
     place = 0
     has_fired = True
     while has_fired:
-        bench = Bench(sources=[ScriptedSource(size=64)], min_pool_size=16)
+        bench = Bench(path, sources=[ScriptedSource(size=64)], min_pool_size=16)
         interrupter = Interrupter(place, interrupt)
         try:
             with interrupter:
@@ -346,14 +384,15 @@ def test_edge_reentry_interrupted_first_seed_is_not_taken_for_a_seed() -> None:
 
 
 @SIZES
-def test_edge_reentry_first_draw_of_a_child_interrupted_by_draws(size: int) -> None:
+def test_edge_reentry_first_draw_of_a_child_interrupted_by_draws(size: int, path: str) -> None:
     """A draw that interrupts the first one after a fork, at any place, shares its new life and no byte."""
-    bench = small()
+    bench = small(path)
     blocks: list[bytes] = []
     place = 0
     has_fired = True
     while has_fired:
-        old, core = bench.fortuna._life, bench.core
+        old, of_the_parent = bench.fortuna._life, key_of(bench.fortuna)
+        read_old = key_reader(bench.fortuna)
         bench.fork()
         interrupter = Interrupter(place, lambda: blocks.append(bench.fortuna.random_bytes(size)[:16]))
         with interrupter:
@@ -361,7 +400,9 @@ def test_edge_reentry_first_draw_of_a_child_interrupted_by_draws(size: int) -> N
         blocks.append(got)
         has_fired = interrupter.has_fired
         assert old is not bench.fortuna._life
-        assert not any(core._key)
+        assert of_the_parent not in held_keys(bench.fortuna)
+        # In C the page is that of the new life by now.
+        assert any(read_old()) == (path == "native")
         assert [bench.fortuna._life] == list(bench.fortuna._lives.values())
         place += 1
     assert 40 < place
@@ -370,14 +411,14 @@ def test_edge_reentry_first_draw_of_a_child_interrupted_by_draws(size: int) -> N
 
 @SIZES
 @pytest.mark.parametrize("error", [HandlerError, NotSeededError, SourceError])
-def test_edge_reentry_first_draw_of_a_child_killed_by_a_handler(size: int, error: type[Exception]) -> None:
+def test_edge_reentry_first_draw_of_a_child_killed_by_a_handler(size: int, error: type[Exception], path: str) -> None:
     """A handler that raises in the first draw after a fork brings the parent's state back nowhere."""
 
     def interrupt() -> None:
         raise error("handler")
 
-    bench = small()
-    twin = small()
+    bench = small(path)
+    twin = small(path)
     blocks: list[bytes] = []
     for interrupter in interruptions(interrupt):
         bench.fork()
@@ -407,7 +448,7 @@ def interrupt():
     raise HandlerError
 
 for size in (16, 8192):
-    bench = Bench(cipher=sys.argv[1], sources=[ScriptedSource(size=64)], min_pool_size=16).boot()
+    bench = Bench("python", cipher=sys.argv[1], sources=[ScriptedSource(size=64)], min_pool_size=16).boot()
     blocks, place, has_fired = [], 0, True
     while has_fired:
         interrupter = Interrupter(place, interrupt, inside=PRODUCT_AND_LIBRARY)
