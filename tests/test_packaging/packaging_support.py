@@ -6,15 +6,20 @@ Building and installing takes a package index, as installing the tests themselve
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
+import tempfile
 import zipfile
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pytest
 import tomli
 
 if TYPE_CHECKING:
@@ -26,8 +31,24 @@ SETTINGS: Final[dict[str, Any]] = tomli.loads((ROOT / "pyproject.toml").read_tex
 PROJECT: Final[dict[str, Any]] = SETTINGS["project"]
 #: What a fresh clone does not have.
 NOT_IN_A_CLONE: Final = shutil.ignore_patterns(
-    ".git", ".venv*", "build", "dist", "_build", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", ".coverage*"
+    *(
+        ".git",
+        ".venv*",
+        "build",
+        "dist",
+        "_build",
+        "*.egg-info",
+        "__pycache__",
+        ".*_cache",
+        ".hypothesis",
+        ".coverage*",
+    ),
+    *("*.o", "*.so", "*.pyd"),
 )
+#: The extension in a wheel that this Python builds.
+EXTENSION: Final = f"fortuna/generators/_native{sysconfig.get_config_var('EXT_SUFFIX')}"
+#: Variables under which there is no compiler; `false` always fails.
+NO_COMPILER: Final = {"CC": "false"}
 PATIENCE_SECONDS: Final = 600
 
 
@@ -59,10 +80,38 @@ def run_unchecked(
     )
 
 
-def pip(*arguments: str | Path, cwd: Path, python: str | Path = sys.executable) -> None:
+@cache
+def why_no_compiler() -> str:
+    """Return why no extension can be compiled on this machine, or an empty string."""
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "try.c"
+        source.write_text("#include <Python.h>\nint zero(void) { return 0; }\n", encoding="ascii")
+        command = [*compiler, "-c", f"-I{sysconfig.get_path('include')}", str(source), "-o", f"{folder}/try.o"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)
+        except OSError as error:
+            return f"there is no C compiler here: {error}"
+        except subprocess.CalledProcessError as error:
+            return f"the C compiler cannot compile for Python: {error.stderr.strip() or error}"
+    return ""
+
+
+def need_compiler() -> None:
+    """Skip the test where no extension can be compiled."""
+    if why_no_compiler():
+        pytest.skip(why_no_compiler())
+
+
+def pip(
+    *arguments: str | Path,
+    cwd: Path,
+    python: str | Path = sys.executable,
+    variables: Mapping[str, str] | None = None,
+) -> None:
     """Run the pip of *python*; by default the one that installed the tests."""
-    done = run_unchecked(python, "-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd)
-    assert 0 == done.returncode, f"pip {arguments}:\n{done.stdout}\n{done.stderr}"  # noqa: SIM300
+    done = run_unchecked(python, "-m", "pip", "--disable-pip-version-check", *arguments, cwd=cwd, variables=variables)
+    assert 0 == done.returncode, f"pip {arguments}:\n{done.stdout}\n{done.stderr}"
 
 
 class Venv:
@@ -78,12 +127,12 @@ class Venv:
         run(interpreter or sys.executable, "-m", "venv", *options, folder, cwd=folder.parent)
         self.away.mkdir()
 
-    def install(self, *requirements: str | Path) -> None:
+    def install(self, *requirements: str | Path, variables: Mapping[str, str] | None = None) -> None:
         """Install *requirements* and what they need."""
         if self.has_own_pip:
-            pip("install", "--quiet", *requirements, cwd=self.away, python=self.python)
+            pip("install", "--quiet", *requirements, cwd=self.away, python=self.python, variables=variables)
         else:
-            pip("--python", self.python, "install", "--quiet", *requirements, cwd=self.away)
+            pip("--python", self.python, "install", "--quiet", *requirements, cwd=self.away, variables=variables)
 
     def run(self, *command: str, cwd: Path | None = None, variables: Mapping[str, str] | None = None) -> str:
         """Run a command of the environment in a folder from which the checkout cannot be seen."""

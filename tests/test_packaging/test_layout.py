@@ -1,7 +1,5 @@
 """The checkout: the link, the folders, the settings of the tools, the imports of the generators."""
 
-# ruff: noqa: SIM300 - asserts read expected == actual, a constant on the left included
-
 from __future__ import annotations
 
 import ast
@@ -9,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,8 @@ from fortuna import _version
 
 from .packaging_support import PROJECT, ROOT, SETTINGS, python_files, run
 
+#: The standard library's modules, with the names that SHA-256 has in the oldest Python and in the newest.
+STANDARD: Final = {*sys.stdlib_module_names, "_sha2", "_sha256"}
 GENERATOR_FILES: Final = sorted((ROOT / "generators").rglob("*.py"))
 in_git = pytest.mark.skipif(
     not (ROOT / ".git").exists(), reason="these sources are no git checkout, so there is no index to look at"
@@ -145,10 +146,49 @@ def test_generators_import_themselves_by_their_true_name(path: Path) -> None:
     names = imported(ast.parse(path.read_text(encoding="utf-8")))
     ours = {name for name in names if name.partition(".")[0] in ("fortuna", "generators")}
     assert {name for name in ours if name == "fortuna.generators" or name.startswith("fortuna.generators.")} == ours
-    first_party = {entry.stem for entry in (ROOT / "generators").iterdir()}
+    first_party = {entry.name.partition(".")[0] for entry in (ROOT / "generators").iterdir()}
     tops = {name.partition(".")[0] for name in names - ours}
-    assert first_party.isdisjoint(tops - set(sys.stdlib_module_names))
-    assert tops <= set(sys.stdlib_module_names) | {"Crypto", "typing_extensions"}
+    assert first_party.isdisjoint(tops - STANDARD)
+    assert tops <= STANDARD | {"Crypto", "typing_extensions"}
+
+
+def test_sha256_is_of_the_standard_library() -> None:
+    """The hash imports the standard library alone, so that nothing else decides what a key is."""
+    names = imported(ast.parse((ROOT / "generators" / "sha256.py").read_text(encoding="utf-8")))
+    assert {"_sha2", "_sha256", "hashlib"} == names - {"__future__"}
+    assert names <= STANDARD
+
+
+def test_native_provider_is_the_only_door_to_the_extension() -> None:
+    """Below generators/, one module imports the extension, and its folder of C sources holds no Python."""
+    users = {
+        path.relative_to(ROOT).as_posix()
+        for path in GENERATOR_FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and "_native" in {alias.name for alias in node.names}
+    }
+    assert {"generators/providers/native.py"} == users
+    for folder in ("_kernels", "_extension"):
+        assert {".c", ".h"} == {path.suffix for path in (ROOT / "generators" / folder).iterdir()} - {".o"}
+
+
+def test_instruction_sets_are_named_for_kernels_alone() -> None:
+    """Each file compiled for an instruction set is a kernel, and no other file is: the rest runs on any processor."""
+    tree = ast.parse((ROOT / "setup.py").read_text(encoding="utf-8"))
+    (flags,) = (
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ISA_FLAGS"
+    )
+    named = {stem for files in flags.values() for stem in files}
+    kernels = {
+        path.stem
+        for path in (ROOT / "generators" / "_kernels").glob("*.c")
+        if re.match(r"(aes256_icm|chacha)_", path.name)
+    }
+    # Plain C needs no flag, and every ARM processor of 64 bits has NEON.
+    assert kernels - {"chacha_portable", "chacha_neon"} == named
+    assert all(flag.startswith("-m") for files in flags.values() for given in files.values() for flag in given)
 
 
 def test_nothing_imports_the_folder() -> None:
@@ -173,11 +213,15 @@ print(*sorted(set(sys.modules) - before))
 
 
 def test_import_loads_next_to_nothing() -> None:
-    """``import fortuna`` loads four small modules of its own and no library; using ``boot``'s name loads no more."""
+    """``import fortuna`` loads four small modules of its own, where it is built the extension with the errors that this
+    raises, and no library; using ``boot``'s name loads no more.
+    """
     command = [sys.executable, "-I", "-S", "-c", IMPORT, str(ROOT), "boot", "random_bytes", "stats"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     at_import, after_use = (set(line.split()) for line in shown)
     ours = {"fortuna", "fortuna._version", "fortuna.generators", "fortuna.generators.undisturbed"}
+    if any((ROOT / "generators" / f"_native{suffix}").exists() for suffix in EXTENSION_SUFFIXES):
+        ours |= {"fortuna.errors", "fortuna.generators._native"}
     assert ours == {name for name in at_import if name.partition(".")[0] == "fortuna"}
     heavy = {
         "Crypto",
@@ -190,6 +234,8 @@ def test_import_loads_next_to_nothing() -> None:
         "tomli",
         "argparse",
         "multiprocessing",
+        "weakref",
+        "subprocess",
     }
     assert set() == heavy & at_import
     assert at_import == after_use
