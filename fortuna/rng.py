@@ -21,7 +21,7 @@ from .shared import SharedGenerator
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Final
+    from typing import Final, NoReturn
 
     from typing_extensions import Self
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Source numbers that applications may use for their events; those below are for built-in sources and plug-ins.
 APPLICATION_SOURCES: Final = range(128, 256)
+#: The attributes of a live generator.
+STATE: Final = frozenset(("_life", "_lives", "_parts", "_refusal"))
 
 
 class Fortuna(Uncopyable):
@@ -62,6 +64,19 @@ class Fortuna(Uncopyable):
 
             return NativeFortuna.__new__(NativeFortuna, parts)  # type: ignore[return-value]  # a subclass of cls
         return super().__new__(cls)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse everything but the generator's own state: what was booted cannot be changed by assignment.
+
+        Slots would do the same, if the native generator did not have a layout of its own already.
+        """
+        if name not in STATE:
+            raise AttributeError(f"cannot set {name!r}: a live generator is what it was booted as")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Refuse."""
+        raise AttributeError(f"cannot delete {name!r}: a live generator is what it was booted as")
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts

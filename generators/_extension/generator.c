@@ -248,7 +248,10 @@ static int size_of(Generator *self, PyObject *n, Py_ssize_t *size)
         return -1;
     }
     if (*size < 0) {
-        PyErr_Format(self->state->parameter_error, "n: got %S bytes; allowed is 0 or more", n);
+        PyObject *index = PyNumber_Index(n);
+        if (index != NULL)
+            PyErr_Format(self->state->parameter_error, "n: got %S bytes; allowed is 0 or more", index);
+        Py_XDECREF(index);
         return -1;
     }
     return 0;
@@ -326,7 +329,7 @@ static PyObject *generator_export(PyObject *object, PyObject *key)
         return NULL;
     }
     LOCK(self);
-    memcpy(view.buf, self->mapping.page->key, FORTUNA_KEY_SIZE);
+    fortuna_copy_key(view.buf, self->mapping.page->key);
     uint64_t version = self->version;
     int seeded = is_seeded(self->mapping.page);
     UNLOCK(self);
@@ -356,7 +359,7 @@ static PyObject *generator_install(PyObject *object, PyObject *args)
     LOCK(self);
     int is_over = page->life != life, is_changed = self->version != version;
     if (!is_over && !is_changed) {
-        memcpy(page->key, key.buf, FORTUNA_KEY_SIZE);
+        fortuna_copy_key(page->key, key.buf);
         fortuna_counter_store(page->counter, fortuna_counter_plus(fortuna_counter_load(page->counter), 1));
         self->version++;
     }
@@ -426,7 +429,7 @@ static PyObject *generator_load(PyObject *object, PyObject *args)
     int fits = key.len == FORTUNA_KEY_SIZE && counter.len == FORTUNA_COUNTER_SIZE;
     if (fits) {
         LOCK(self);
-        memcpy(self->mapping.page->key, key.buf, FORTUNA_KEY_SIZE);
+        fortuna_copy_key(self->mapping.page->key, key.buf);
         memcpy(self->mapping.page->counter, counter.buf, FORTUNA_COUNTER_SIZE);
         self->version++;
         UNLOCK(self);

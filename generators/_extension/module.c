@@ -7,6 +7,7 @@
 
 #include "../_kernels/dispatch.h"
 #include "../_kernels/selftest.h"
+#include "../_kernels/wipe.h"
 
 /* --- Helpers of the other files ----------------------------------------- */
 
@@ -47,6 +48,11 @@ const struct fortuna_kernel *fortuna_require_kernel(native_state *state, const c
         break;
     }
     return NULL;
+}
+
+FORTUNA_SECRET void fortuna_copy_key(uint8_t to[FORTUNA_KEY_SIZE], const uint8_t from[FORTUNA_KEY_SIZE])
+{
+    memcpy(to, from, FORTUNA_KEY_SIZE);
 }
 
 static int get_view(PyObject *object, Py_buffer *view, int is_written)

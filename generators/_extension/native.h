@@ -43,6 +43,9 @@ const struct fortuna_kernel *fortuna_require_kernel(native_state *state, const c
 int fortuna_get_bytes(PyObject *object, Py_buffer *view);
 int fortuna_get_writable(PyObject *object, Py_buffer *view);
 
+/* Copy K without leaving it in a register, from where the dynamic linker could save it to the stack. */
+void fortuna_copy_key(uint8_t to[FORTUNA_KEY_SIZE], const uint8_t from[FORTUNA_KEY_SIZE]);
+
 /* n bytes of keystream and more are made with the GIL released: below, giving
  * it up and getting it back costs more than the bytes do. */
 enum { FORTUNA_LARGE = 16384 };

@@ -86,7 +86,7 @@ FORTUNA_WIPE_STACK(wipe_stack_large, 520 + 4 * BATCH)
 /* The calls proper. They hold no secrets in their own frames but what they wipe
  * by name, and clear the stack below when the work is done. */
 
-static void set_key(void *schedule, const uint8_t key[32])
+static FORTUNA_SECRET void set_key(void *schedule, const uint8_t key[32])
 {
     memcpy(schedule, key, FORTUNA_KEY_SIZE);
 }
