@@ -9,8 +9,10 @@ import pytest
 
 from fortuna.errors import ClosedError
 from fortuna.generators.providers.reference_aes import ReferenceAES256ICM
+from fortuna.shared import SharedGenerator
 
-from .edge_doubles import HANG_SECONDS, Bench, lines_of, run_script
+from .edge_doubles import HANG_SECONDS, KINDS, Bench, lines_of, run_script
+from .edge_paths import needs_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +24,10 @@ MIB: Final = 1 << 20
 #: Draw for argv[1] seconds while a handler draws each millisecond; count the blocks that came twice.
 HANDLER_DRAWS: Final = """
 import signal, sys, time, fortuna
-fortuna.boot(overrides={"generator.cipher": sys.argv[2], "reseed.interval": 0.001})
+live = fortuna.boot(
+    overrides={"generator.cipher": sys.argv[2], "generator.provider": sys.argv[3], "reseed.interval": 0.001}
+)
+assert sys.argv[4] == type(live).__name__
 blocks = []
 
 def handler(number, frame):
@@ -36,27 +41,30 @@ seen, count, repeats = set(), 0, 0
 while time.monotonic() < end:
     for _ in range(100):
         blocks.append(fortuna.random_bytes(16))
-    blocks.append(fortuna.random_bytes(8192)[:16])
+    blocks.append(fortuna.random_bytes(20_000)[:16])
     fresh, blocks[:] = blocks[:], []
     count += len(fresh)
     seen.update(fresh)
 signal.setitimer(signal.ITIMER_REAL, 0)
 seen.update(blocks)
 count += len(blocks)
-print(count > 1000, count - len(seen))
+print(count > 1000, count - len(seen), live.stats().reseeds > 10)
 """
 
 
 @pytest.mark.parametrize("cipher", ["aes256-icm", "chacha20"])
-def test_edge_threads_handler_draws_for_two_seconds(cipher: str) -> None:
+def test_edge_threads_handler_draws_for_two_seconds(cipher: str, path: str, provider: str) -> None:
     """A handler draws each millisecond while the main thread draws: no hang, no repeat."""
-    assert ["True 0"] == lines_of(run_script(HANDLER_DRAWS, "2" if cipher == "aes256-icm" else "1", cipher))
+    seconds = "2" if cipher == "aes256-icm" else "1"
+    done = run_script(HANDLER_DRAWS, seconds, cipher, provider, KINDS[path])
+    assert ["True 0 True"] == lines_of(done)
 
 
 @pytest.mark.slow
-def test_edge_threads_handler_draws_for_twenty_seconds() -> None:
-    """The same for twenty seconds."""
-    assert ["True 0"] == lines_of(run_script(HANDLER_DRAWS, "20", "aes256-icm", timeout=120))
+def test_edge_threads_handler_draws_for_twenty_seconds(path: str, provider: str) -> None:
+    """The same for ten seconds on each path."""
+    done = run_script(HANDLER_DRAWS, "10", "aes256-icm", provider, KINDS[path], timeout=120)
+    assert ["True 0 True"] == lines_of(done)
 
 
 #: Draw for a second while a handler raises from anywhere in the product.
@@ -66,6 +74,7 @@ fortuna.life.STALE_PULL_NS = 50_000_000  # a pull that a handler killed is found
 live = fortuna.boot(
     overrides={"reseed.interval": 0.001, "generator.cipher": sys.argv[1], "generator.provider": sys.argv[2]}
 )
+assert sys.argv[3] == type(live).__name__
 blocks = []
 
 class Stop(Exception):
@@ -77,14 +86,17 @@ def handler(number, frame):
 signal.signal(signal.SIGALRM, handler)
 end = time.monotonic() + 1.0
 stops = 0
-buffer = bytearray(64)
+# The path in C serves signals in a pull and between the MiBs of a large read; small ones alone would fill the memory.
+sizes = (64, 20_000, (2 << 20) + 64) if sys.argv[2] == "native" else (64,)
+buffers = [bytearray(size) for size in sizes]
 while time.monotonic() < end:
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.0005)
-        for _ in range(1000):
-            live.readinto(buffer)
-            copy = bytes(buffer)
-            blocks.append(copy)
+        while True:
+            for buffer in buffers:
+                live.readinto(buffer)
+                copy = bytes(buffer[-64:])
+                blocks.append(copy)
     except Stop:
         stops += 1
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -98,25 +110,26 @@ print(stops > 10, len(blocks) - len(set(blocks)), bytes(64) in blocks, live.stat
 """
 
 
-@pytest.mark.parametrize("provider", ["reference", "pycryptodome"])
+@pytest.mark.parametrize("provider", ["reference", "pycryptodome", pytest.param("native", marks=needs_native)])
 @pytest.mark.parametrize("cipher", ["aes256-icm", "chacha20"])
 def test_edge_threads_handler_raises_for_a_second(cipher: str, provider: str) -> None:
     """A handler raises again and again, from anywhere in the product or its libraries, where an object may have two
     owners for an instant: what follows neither crashes, repeats nor hangs.
     """
-    done = run_script(HANDLER_RAISES, cipher, provider)
+    done = run_script(HANDLER_RAISES, cipher, provider, "NativeFortuna" if provider == "native" else "Fortuna")
     # A finalizer of the library that the handler's exception strikes is reported by Python as ignored.
     assert (0, ["True 0 False True"]) == (done.returncode, done.stdout.splitlines()), done.stderr
 
 
-def test_edge_threads_many_boot_at_once() -> None:
+def test_edge_threads_many_boot_at_once(path: str, provider: str, config: dict[str, str]) -> None:
     """Threads and a signal handler that all make the first call get one instance."""
     body = """
 import signal, sys, threading, fortuna
 import fortuna._boot  # what a handler may not interrupt is tested on its own, below
 from fortuna.generators.registry import resolve
 import fortuna.multiprocess
-resolve("aes256-icm")
+import tomli
+resolve("aes256-icm", sys.argv[1])
 sys.setswitchinterval(1e-5)
 seen = []
 
@@ -138,26 +151,40 @@ seen.append(fortuna.default())
 for thread in threads:
     thread.join()
 signal.setitimer(signal.ITIMER_REAL, 0)
-print(len(seen) >= 9, len(set(map(id, seen))))
+print(len(seen) >= 9, len(set(map(id, seen))), type(seen[0]).__name__)
 """
-    assert ["True 1"] == lines_of(run_script(body))
+    assert [f"True 1 {KINDS[path]}"] == lines_of(run_script(body, provider, environment=config))
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
-        "fortuna/_boot.py",
-        "fortuna/rng.py",
-        "fortuna/life.py",
-        "fortuna/tunables.py",
-        "fortuna/multiprocess.py",
-        "multiprocessing/util.py",
+#: What the first call executes, of ours, of the standard library and of the library that runs the ciphers.
+EVERY_FIRST_CALL: Final = ("_boot.py", "rng.py", "life.py", "tunables.py", "multiprocess.py", "shared.py")
+FILES: Final = {
+    "python": (
+        *(f"fortuna/{name}" for name in EVERY_FIRST_CALL),
         "generators/providers/pycryptodome.py",
         "Crypto/Cipher/AES.py",
         "Crypto/Util/_raw_api.py",
+        "tomli/__init__.py",
+    ),
+    "native": (
+        *(f"fortuna/{name}" for name in EVERY_FIRST_CALL),
+        "fortuna/native.py",
+        "fortuna/core/native_generator.py",
+        "generators/providers/native.py",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "file"),
+    [
+        *(("python", file) for file in FILES["python"]),
+        *(pytest.param("native", file, marks=needs_native) for file in FILES["native"]),
     ],
 )
-def test_edge_threads_handler_draws_during_the_imports_of_the_first_call(file: str) -> None:
+def test_edge_threads_handler_draws_during_the_imports_of_the_first_call(
+    file: str, path: str, config: dict[str, str]
+) -> None:
     """A signal that arrives while the first call is importing what it needs, and whose handler draws, neither fails
     nor boots a second time.
     """
@@ -175,9 +202,10 @@ def at_the_start_of_a_module(event, arguments):
 signal.signal(signal.SIGALRM, handler)
 sys.addaudithook(at_the_start_of_a_module)
 live = fortuna.default()
+assert sys.argv[2] == type(live).__name__
 print(len(seen), seen[0][0] is live, seen[0][1] != fortuna.random_bytes(16))
 """
-    assert ["1 True True"] == lines_of(run_script(body, file))
+    assert ["1 True True"] == lines_of(run_script(body, file, KINDS[path], environment=config))
 
 
 def run_threads(*works: Callable[[], None]) -> None:
@@ -227,7 +255,7 @@ class Meeting(ReferenceAES256ICM):
 
 def test_edge_threads_large_requests_do_not_wait_for_each_other() -> None:
     """Two requests over 4096 bytes are filled at the same time: each one's fill meets the other's."""
-    bench = Bench(make_keystream=Meeting).boot()
+    bench = Bench("python", make_keystream=Meeting).boot()
     reads: list[bytes] = []
     run_threads(*[lambda: reads.append(bench.fortuna.random_bytes(4097))] * 2)
     assert 2 == len({read[:16] for read in reads})
@@ -251,7 +279,7 @@ class Stopping(ReferenceAES256ICM):
 
 def test_edge_threads_close_while_another_thread_draws() -> None:
     """A close in the middle of a request wipes K, and the request gives nothing: its buffer is zeros."""
-    bench = Bench(make_keystream=Stopping).boot()
+    bench = Bench("python", make_keystream=Stopping).boot()
     buffer = bytearray(b"\xaa" * 8192)
     caught: list[ClosedError] = []
 
@@ -263,7 +291,9 @@ def test_edge_threads_close_while_another_thread_draws() -> None:
     def close() -> None:
         assert Stopping.inside.wait(HANG_SECONDS)
         bench.fortuna.close()
-        assert not any(any(core._key) for core in bench.fortuna._life.generator._cell)
+        shared = bench.fortuna._life.generator
+        assert isinstance(shared, SharedGenerator)
+        assert not any(any(core._key) for core in shared._cell)
         Stopping.go_on.set()
 
     Stopping.is_armed = True
