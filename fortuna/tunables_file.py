@@ -11,6 +11,7 @@ import os
 import stat
 
 from .errors import TunableError
+from .generators.undisturbed import Undisturbed
 from .tunables import TUNABLES, Tunables, describe
 
 TYPE_CHECKING = False
@@ -144,7 +145,8 @@ def check_owner(path: str, status: os.stat_result, is_named_explicitly: bool) ->
 
 def parse(path: str, text: str, lines: dict[tuple[str, ...], int]) -> dict[str, Any]:
     """Parse TOML 1.0; a syntax error names its line, and an unquoted string its remedy."""
-    import tomli  # here, because the built-in defaults need no parser
+    with Undisturbed():
+        import tomli  # here, because the built-in defaults need no parser
 
     try:
         return tomli.loads(text)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Sizes of requests, in bytes.
 SIZES: Final = (1, 16, 32, 256, 4096, 65536, MIB)
+#: Generators of the request tables, by the provider that auto takes.
+REQUESTED: Final = ("aes256-icm", "chacha20", "chacha8")
 #: Bytes that the commands of the dump table write.
 DUMPED: Final = 256 * MIB
 #: Requests of 1 MiB that each thread makes in one call.
@@ -52,8 +54,11 @@ class Bench:
 
     def requests(self) -> Iterator[Table]:
         """Yield a table for each size of request."""
-        generators = [self.boot(cipher) for cipher in ("aes256-icm", "chacha20", "chacha8")]
-        generators += [self.boot(cipher, "pycryptodome") for cipher in ("aes256-icm", "chacha20")]
+        cells = [cell for cell in available() if cell.is_auto and cell.generator in REQUESTED]
+        cells += [cell for cell in available() if cell.provider == "pycryptodome" and cell.is_available]
+        # A generator that auto runs by pycryptodome would be there twice.
+        names = dict.fromkeys((cell.generator, cell.provider, cell.kernel) for cell in cells)
+        generators = [self.boot(*name) for name in names]
         for n in SIZES:
             ours = (named(generator, partial(generator.random_bytes, n)) for generator in generators)
             yield Table(f"random_bytes({n}), against os.urandom({n})", (*request_peers(n), *ours))
