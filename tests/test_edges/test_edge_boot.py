@@ -20,7 +20,6 @@ from fortuna.errors import (
 )
 from fortuna.generators import create, registry
 
-from .child_support import key_reader
 from .edge_doubles import KINDS, PROVIDERS, ManualClock, ScriptedSystem, lines_of, run_script
 from .edge_paths import WHY_NO_NATIVE, needs_native
 
@@ -208,9 +207,7 @@ def test_edge_boot_auto_goes_on_to_the_next_provider(
 
 
 @pytest.mark.parametrize("times", [1, 2, 50])
-def test_edge_boot_waits_for_the_kernel(
-    times: int, unbooted: Process, scripted: ScriptedSystem, provider: str
-) -> None:
+def test_edge_boot_waits_for_the_kernel(times: int, unbooted: Process, scripted: ScriptedSystem, provider: str) -> None:
     """A kernel that is not seeded yet is asked again until it is, without the device."""
     scripted.errors = [BlockingIOError(11, "not yet") for _ in range(times)]
     assert unbooted.boot(None, {"generator.provider": provider}).stats().is_seeded
@@ -281,9 +278,7 @@ def test_edge_boot_interval_zero(unbooted: Process, path: str, provider: str) ->
     assert 1 < live.stats().reseeds <= 51
 
 
-def test_edge_boot_wall_clock_set_back(
-    unbooted: Process, provider: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_edge_boot_wall_clock_set_back(unbooted: Process, provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real clock is the monotonic one: a wall clock that stands or runs back stops nothing."""
     monkeypatch.setattr(time, "time", lambda: 0.0)
     monkeypatch.setattr(time, "time_ns", lambda: 0)

@@ -62,7 +62,7 @@ draw = lambda: live.random_bytes(16)
 
 DETECTORS: Final = ["all", "no hook", "no page", "no pid", "hook only", "page only", "pid only"]
 #: A fork by C code is seen by the page and by the process id, never by the hook. The page on which the native path has
-#: its K is another than the detector's and is wiped in any case, which must be no reason to miss what the detector says.
+#: its K is not the detector's; the kernel wipes it in any case.
 CELLS: Final = [
     *((armed, "python") for armed in DETECTORS),
     *((armed, "raw") for armed in ("all", "no hook", "no page", "no pid", "page only", "pid only")),
@@ -76,7 +76,9 @@ LOCKS: Final = [
 ]
 
 
-def script(body: str, path: str, armed: str = "all", fork: str = "python", draws: int = 1, before: str = "") -> list[str]:
+def script(
+    body: str, path: str, armed: str = "all", fork: str = "python", draws: int = 1, before: str = ""
+) -> list[str]:
     """Run *body* after the boot above, on *path*, and return the lines it printed."""
     return lines_of(run_script(before + BOOT + body, armed, fork, str(draws), PROVIDERS[path], KINDS[path]))
 
@@ -338,9 +340,7 @@ print(os.waitpid(pid, 0)[1])
     assert parent != child
 
 
-def test_edge_forks_in_a_handler_while_the_first_call_waits_for_the_boot(
-    path: str, config: dict[str, str]
-) -> None:
+def test_edge_forks_in_a_handler_while_the_first_call_waits_for_the_boot(path: str, config: dict[str, str]) -> None:
     """A handler forks while the first call waits for another thread's boot: the child boots by itself."""
     body = """
 import fortuna, os, signal, sys, threading, warnings

@@ -77,7 +77,9 @@ def shown(text: str, path: str) -> str:
 
 @every_method
 @pytest.mark.parametrize("how", ["file", "overrides"])
-def test_edge_multiprocessing_children_have_the_parents_cipher(how: str, method: str, path: str, tmp_path: Path) -> None:
+def test_edge_multiprocessing_children_have_the_parents_cipher(
+    how: str, method: str, path: str, tmp_path: Path
+) -> None:
     """A child draws with its parent's tunables although the file says others by now, and other bytes."""
     body = f"""
 if __name__ == "__main__":
@@ -162,9 +164,7 @@ if __name__ == "__main__":
     name, message = ask()
     print(name, message)
 """
-    (tmp_path / "fortuna.toml").write_text(
-        f"generator.cipher = 'chacha20'\ngenerator.provider = '{PROVIDERS[path]}'\n"
-    )
+    (tmp_path / "fortuna.toml").write_text(f"generator.cipher = 'chacha20'\ngenerator.provider = '{PROVIDERS[path]}'\n")
     (tmp_path / "fortuna.toml").chmod(0o600)
     lines = run(body, method, path, tmp_path, head + PARENT)
     assert "chacha20" == lines[0]

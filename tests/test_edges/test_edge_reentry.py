@@ -106,7 +106,9 @@ def test_edge_reentry_twice_nested(size: int, path: str, is_due: bool) -> None:
 @SIZES
 @DUE
 @pytest.mark.parametrize("error", [HandlerError, KeyboardInterrupt, ParameterError, NotSeededError, ClosedError])
-def test_edge_reentry_a_handler_that_raises_brings_no_state_back(size: int, error: type[BaseException], path: str, is_due: bool) -> None:
+def test_edge_reentry_a_handler_that_raises_brings_no_state_back(
+    size: int, error: type[BaseException], path: str, is_due: bool
+) -> None:
     """After an exception at any place the buffer is zeros, later draws work and none repeats, whatever was raised."""
 
     def interrupt() -> None:

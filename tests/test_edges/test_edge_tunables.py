@@ -16,6 +16,11 @@ from fortuna.tunables_file import load_tunables
 
 MIN, MAX = -math.inf, math.inf
 EPSILON: Final = 1e-9
+CIPHERS: Final = ("aes256-icm", "chacha20", "chacha12", "chacha8", "xchacha20", "xchacha12", "xchacha8")
+KERNELS: Final = (
+    *("auto", "vaes512", "vaes", "aesni", "armv8", "avx512", "avx2", "ssse3", "neon", "portable"),
+    *("library", "python"),
+)
 
 
 def load(key: str, value: object) -> Any:
@@ -41,8 +46,9 @@ def load(key: str, value: object) -> Any:
         ("boot.pretend_unseeded", True),
         ("boot.pretend_unseeded", False),
         ("entropy.sources", ("os",)),
-        *(("generator.cipher", name) for name in ("aes256-icm", "chacha20")),
-        *(("generator.provider", name) for name in ("auto", "pycryptodome", "reference")),
+        *(("generator.cipher", name) for name in CIPHERS),
+        *(("generator.provider", name) for name in ("auto", "native", "pycryptodome", "reference")),
+        *(("generator.kernel", name) for name in KERNELS),
         *(("generator.construction", name) for name in ("fsk2010", "fsk2003", "freebsd")),
     ],
 )
@@ -102,6 +108,17 @@ def test_edge_tunables_allowed(key: str, value: object) -> None:
         ("generator.cipher", 20),
         ("generator.cipher", None),
         ("generator.provider", "none"),
+        ("generator.provider", "Native"),
+        ("generator.provider", True),
+        ("generator.kernel", ""),
+        ("generator.kernel", "none"),
+        ("generator.kernel", "AVX2"),
+        ("generator.kernel", "avx"),
+        ("generator.kernel", "aesni "),
+        ("generator.kernel", 2),
+        ("generator.kernel", True),
+        ("generator.kernel", None),
+        ("generator.kernel", ["aesni"]),
         ("generator.construction", "fsk2015"),
     ],
 )
@@ -127,6 +144,7 @@ def test_edge_tunables_every_one_has_tests_of_its_ends() -> None:
     assert {
         "generator.cipher",
         "generator.provider",
+        "generator.kernel",
         "generator.construction",
         "reseed.min_pool_size",
         "reseed.interval",
@@ -149,7 +167,9 @@ def test_edge_tunables_defaults_are_allowed_and_complete() -> None:
 def test_edge_tunables_allowed_in_words() -> None:
     """What a message says is allowed, for each kind of tunable."""
     assert {
-        "generator.cipher": '"aes256-icm", "chacha20"',
+        "generator.cipher": ", ".join(f'"{name}"' for name in CIPHERS),
+        "generator.provider": '"auto", "native", "pycryptodome", "reference"',
+        "generator.kernel": ", ".join(f'"{name}"' for name in KERNELS),
         "reseed.min_pool_size": "an integer in 16..1048576 bytes",
         "reseed.interval": "a number in 0..3600 seconds",
         "entropy.sources": 'a list of one or more of "os"',
@@ -158,6 +178,8 @@ def test_edge_tunables_allowed_in_words() -> None:
         key: TUNABLES[key].allowed
         for key in (
             "generator.cipher",
+            "generator.provider",
+            "generator.kernel",
             "reseed.min_pool_size",
             "reseed.interval",
             "entropy.sources",
@@ -202,6 +224,8 @@ def test_edge_tunables_a_huge_integer_is_refused_like_any_other() -> None:
         ("boot.time_out", "boot.timeout"),
         ("cipher", "generator.cipher"),
         ("Generator.Cipher", "generator.cipher"),
+        ("generator.kernels", "generator.kernel"),
+        ("kernel", "generator.kernel"),
     ],
 )
 def test_edge_tunables_a_misspelt_key_names_the_nearest(key: str, near: str) -> None:
@@ -210,7 +234,7 @@ def test_edge_tunables_a_misspelt_key_names_the_nearest(key: str, near: str) -> 
         load(key, 1)
 
 
-@pytest.mark.parametrize("key", ["", ".", "x", "generator.", "generator.cipher.x", "\n", "generator.kernel"])
+@pytest.mark.parametrize("key", ["", ".", "x", "generator.", "generator.cipher.x", "\n", "seed_file.path"])
 def test_edge_tunables_nonsense_keys(key: str) -> None:
     """Any other text is refused as well, those of tunables still to come included."""
     with pytest.raises(TunableError, match="no such tunable"):

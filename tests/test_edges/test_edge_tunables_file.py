@@ -48,18 +48,20 @@ def test_edge_tunables_file_every_value_and_its_origin(file: Path) -> None:
     tunables = load(
         file,
         "# comment\n\n[generator]\ncipher = 'chacha20' # comment\n"
-        'construction = """fsk2003"""\n[reseed]\ninterval=2\n\n[entropy]\nsources = [\n  "os",\n]\n'
+        'construction = """fsk2003"""\nkernel = "portable"\n'
+        '[reseed]\ninterval=2\n\n[entropy]\nsources = [\n  "os",\n]\n'
         "[boot]\npretend_unseeded = true\n",
     )
     assert {
         "generator.cipher": ("chacha20", f"{file}:4"),
         "generator.provider": ("auto", "default"),
+        "generator.kernel": ("portable", f"{file}:6"),
         "generator.construction": ("fsk2003", f"{file}:5"),
         "reseed.min_pool_size": (64, "default"),
-        "reseed.interval": (2.0, f"{file}:7"),
-        "entropy.sources": (("os",), f"{file}:10"),
+        "reseed.interval": (2.0, f"{file}:8"),
+        "entropy.sources": (("os",), f"{file}:11"),
         "boot.timeout": (30.0, "default"),
-        "boot.pretend_unseeded": (True, f"{file}:14"),
+        "boot.pretend_unseeded": (True, f"{file}:15"),
     } == {key: (tunables[key], tunables.origin(key)) for key in tunables}
 
 
