@@ -39,6 +39,7 @@ def build_and_run(target: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_native() -> None:
     """Every C test passes on every kernel of this processor, in the ordinary build."""
     assert "portable" in build_and_run("native")

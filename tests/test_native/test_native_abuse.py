@@ -1,4 +1,4 @@
-"""Abuse: whatever the extension is handed, it raises and goes on, with its state as it was; nothing crashes or hangs."""
+"""Abuse: whatever the extension is handed, it raises and goes on with its state as it was; nothing crashes or hangs."""
 
 from __future__ import annotations
 
