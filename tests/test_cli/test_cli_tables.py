@@ -205,7 +205,7 @@ NOT_BUILT: Final = (
 
 
 def expected_list(*, native: bool, library: str = "") -> list[list[str]]:
-    """Return the rows of ``--list`` by default, with the extension or not; *library* is what keeps pycryptodome away."""
+    """Return the rows of ``--list`` by default, with the extension or not; *library* says why pycryptodome is not."""
     rows = []
     for generator in ALL_GENERATORS:
         tried = [("native", kernel, why) for kernel, why in native_kernels(generator).items()] if native else []
