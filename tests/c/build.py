@@ -27,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 KERNELS = HERE.parent.parent / "generators" / "_kernels"
@@ -63,19 +64,19 @@ LINK = ["-pthread", "-Wl,-z,now"]
 TESTS = ["test_vectors", "test_lengths", "test_carries", "test_dispatch"]
 
 
-def run(*command, **options):
+def run(*command: str | Path, **options: Any) -> None:
     """Run a command, showing it; an error ends the program."""
     print("+", *command, flush=True)
     subprocess.run([str(part) for part in command], check=True, **options)
 
 
-def accepts(compiler, flags):
+def accepts(compiler: list[str], flags: list[str]) -> bool:
     """Return whether a compiler knows some flags."""
     command = [*compiler, *flags, "-x", "c", "-fsyntax-only", "-"]
     return subprocess.run(command, input=b"", capture_output=True, check=False).returncode == 0
 
 
-def c_table(kind, fields, rows):
+def c_table(kind: str, fields: tuple[str, ...], rows: list[dict[str, Any]]) -> str:
     """Return the C source of a table of strings (and of the size n)."""
     members = " ".join("size_t n;" if name == "n" else f"const char *{name};" for name in fields)
     lines = []
@@ -85,14 +86,16 @@ def c_table(kind, fields, rows):
     return f"static const struct {{ {members} }} {kind}[] = {{\n{''.join(lines)}}};\n"
 
 
-def load(name):
+def load(name: str) -> Any:
     """Return the content of one vector file."""
     return json.loads((VECTORS / f"{name}.json").read_text())
 
 
-def write_vectors(path):
+def write_vectors(path: Path) -> None:
     """Write vectors.h from the JSON files of tests/vectors."""
-    streams, subkeyed, requests = [], [], []
+    streams: list[dict[str, Any]] = []
+    subkeyed: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
     for name in ("chacha20_rfc8439", "chacha_strombergson_256", "chacha_google_random", "chacha_counter_boundaries"):
         for row in load(name)["tests"]:
             skipped = row.get("skip", 0)
@@ -130,7 +133,9 @@ def write_vectors(path):
     )
 
 
-def build(folder, compiler, flags, programs, isa):
+def build(
+    folder: Path, compiler: list[str], flags: list[str], programs: list[str], isa: dict[str, list[str]]
+) -> None:
     """Compile the kernels and link each test program with them."""
     objects = []
     write_vectors(folder / "vectors.h")
@@ -146,7 +151,7 @@ def build(folder, compiler, flags, programs, isa):
         run(*compiler, *BASE, *flags, f"-I{KERNELS}", f"-I{folder}", *sources, *objects, *LINK, "-o", folder / name)
 
 
-def target(name, folder):
+def target(name: str, folder: Path) -> None:
     """Build and run one target."""
     host = [os.environ.get("CC", "gcc")]
     if name == "native":
@@ -158,7 +163,7 @@ def target(name, folder):
         for test in (*TESTS, "test_wipe"):
             run(folder / test)
     elif name == "broken":
-        build(folder, host, [f"-I{KERNELS}", "-include", HERE / "broken_carry.h"], ["test_dispatch"], X86)
+        build(folder, host, [f"-I{KERNELS}", "-include", str(HERE / "broken_carry.h")], ["test_dispatch"], X86)
         for kernel in ("portable", "ssse3", "avx2", "avx512", "aesni", "vaes", "vaes512"):
             result = subprocess.run([folder / "test_dispatch", kernel], capture_output=True, text=True, check=False)
             print(kernel, result.stdout.splitlines()[0])
@@ -199,7 +204,7 @@ def target(name, folder):
         sys.exit(f"unknown target {name!r}; targets are in the docstring of {__file__}")
 
 
-def main(names):
+def main(names: list[str]) -> None:
     """Run the named targets in order."""
     for name in names or ["all"]:
         for each in ("native", "sanitize", "m32", "scalar", "valgrind", "broken") if name == "all" else (name,):
