@@ -129,7 +129,10 @@ import fortuna._boot  # what a handler may not interrupt is tested on its own, b
 from fortuna.generators.registry import resolve
 import fortuna.multiprocess
 import tomli
+from importlib import import_module
 resolve("aes256-icm", sys.argv[1])
+if sys.argv[1] == "native":
+    import_module("fortuna.native")
 sys.setswitchinterval(1e-5)
 seen = []
 
