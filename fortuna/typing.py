@@ -33,7 +33,7 @@ class Clock(Protocol):
         """Return the time in nanoseconds."""
         ...
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float, /) -> None:
         """Wait; used only while a boot waits for its first seed."""
 
 

@@ -37,10 +37,10 @@ def request_peers(n: int) -> Iterator[Contender]:
     pcg = np.random.default_rng()
     yield Contender("numpy PCG64 (statistics)", lambda: pcg.bytes(n))
     try:
-        import randomgen
+        import randomgen  # pyright: ignore[reportMissingTypeStubs]
     except ImportError:
         return
-    chacha = np.random.Generator(randomgen.ChaCha(rounds=20))
+    chacha = np.random.Generator(randomgen.ChaCha(rounds=20))  # pyright: ignore[reportArgumentType]
     yield Contender("randomgen ChaCha20 (statistics)", lambda: chacha.bytes(n))
 
 
