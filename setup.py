@@ -11,6 +11,7 @@ import platform
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
@@ -56,6 +57,19 @@ class BuildNative(build_ext):
         super().build_extension(ext)
 
 
+class NamedForContents(bdist_wheel):
+    """Name the wheel for this platform only if the extension was compiled."""
+
+    def run(self) -> None:
+        """Compile before the name is made, and forget the extension where that failed."""
+        if self.distribution.has_ext_modules():
+            self.run_command("build_ext")
+            if not any(Path(path).exists() for path in self.get_finalized_command("build_ext").get_outputs()):
+                self.distribution.ext_modules = []
+                self.root_is_pure = True
+        super().run()
+
+
 def extensions() -> list[Extension]:
     """Return the extension, unless it is switched off."""
     wish = os.environ.get("FORTUNA_NATIVE", "auto")
@@ -81,4 +95,8 @@ if not (ROOT / "fortuna" / "generators").is_dir():
     package_dir["fortuna.generators"] = "generators"
     package_dir["fortuna.generators.providers"] = "generators/providers"
 
-setup(package_dir=package_dir, ext_modules=extensions(), cmdclass={"build_ext": BuildNative})
+setup(
+    package_dir=package_dir,
+    ext_modules=extensions(),
+    cmdclass={"bdist_wheel": NamedForContents, "build_ext": BuildNative},
+)
