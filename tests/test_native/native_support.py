@@ -1,4 +1,4 @@
-"""What the tests of the C extension share; without the extension it skips whichever test module imports it."""
+"""What the tests of the C extension share: cells, generators on both sides, doubles, and scripts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
-try:
-    from fortuna.generators import _native
-except ImportError as error:
-    pytest.skip(f"the C extension is not in this installation: {error}", allow_module_level=True)
-
 from fortuna.core.constructions import CONSTRUCTIONS
 from fortuna.core.generator import Generator
 from fortuna.core.native_generator import NativeGenerator
 from fortuna.errors import SourceError
 from fortuna.forks import ForkDetector
-from fortuna.generators import available
+from fortuna.generators import _native, available
 from fortuna.generators.registry import resolve
 from fortuna.native import NativeFortuna
 from fortuna.parts import Parts
