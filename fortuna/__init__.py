@@ -138,9 +138,14 @@ def _load_process() -> Process:
     """Import what a boot needs, at the first call of a function above."""
     global _process
     with Undisturbed():
-        # multiprocess first: a boot asks for it, and the command line, which hands nothing on, does without.
+        # What a boot will import later, where it could be interrupted; the command line does without the first.
         from . import multiprocess as multiprocess
         from ._boot import process
+
+        try:
+            from . import native as native
+        except ImportError:
+            pass  # an installation without the C extension
 
         _process = process
     return process
