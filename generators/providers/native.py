@@ -15,9 +15,10 @@ from ..counter import counter_block
 try:
     from .. import _native
 except ImportError as error:
+    is_absent = error.name == "fortuna.generators"  # the package has no such name; else it is there and fails
+    what = "is not in this installation" if is_absent else f"cannot be loaded ({error})"
     raise ImportError(
-        "the C extension is not in this installation; reinstall with a C compiler, FORTUNA_NATIVE=require shows what "
-        "fails"
+        f"the C extension {what}; reinstall with a C compiler, FORTUNA_NATIVE=require shows what fails"
     ) from error
 
 TYPE_CHECKING = False
