@@ -94,7 +94,7 @@ exec(code)
     assert ["2", "3", "6"] == [requests for _, _, requests in rows[3:6]]
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="up to Python 3.11, interpreters in threads hang by themselves")
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="up to Python 3.12, interpreters in threads hang by themselves")
 def test_side_by_side() -> None:
     """Interpreters in threads of their own, with large requests that give up the lock, draw different blocks."""
     body = '''
