@@ -133,9 +133,7 @@ def write_vectors(path: Path) -> None:
     )
 
 
-def build(
-    folder: Path, compiler: list[str], flags: list[str], programs: list[str], isa: dict[str, list[str]]
-) -> None:
+def build(folder: Path, compiler: list[str], flags: list[str], programs: list[str], isa: dict[str, list[str]]) -> None:
     """Compile the kernels and link each test program with them."""
     objects = []
     write_vectors(folder / "vectors.h")
