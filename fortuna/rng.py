@@ -162,7 +162,9 @@ class Fortuna(Uncopyable):
                     start, life = 0, None
                 first = life
         except BaseException:
-            view[:] = bytes(size)
+            zeros = bytes(min(size, REQUEST_MAX))  # not of the whole size: there may be no memory for that
+            for start in range(0, size, REQUEST_MAX):
+                view[start : start + REQUEST_MAX] = zeros[: size - start]
             raise
         return size
 
