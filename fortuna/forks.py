@@ -16,7 +16,7 @@ from __future__ import annotations
 import mmap
 import os
 import sys
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ class ForkDetector:
         self._getpid = getpid
         self._pid = getpid()
         self._page = arm_page() if use_page else None
-        self._inheritors: WeakSet[Inheritor] = WeakSet()
+        # By id; a set would have to be walked in Python, and another thread could change it meanwhile.
+        self._inheritors: WeakValueDictionary[int, Inheritor] = WeakValueDictionary()
         self.parent_forks = 0
         self.hook_armed = use_hook and hasattr(os, "register_at_fork")
         if self.hook_armed:
@@ -87,12 +88,13 @@ class ForkDetector:
 
     def watch(self, inheritor: Inheritor) -> None:
         """Have the hook call *inheritor* on both sides of a fork, so that K is dropped even if it is never used."""
-        self._inheritors.add(inheritor)
+        self._inheritors[id(inheritor)] = inheritor
 
     @property
     def inheritors(self) -> tuple[Inheritor, ...]:
         """What is watched and still alive."""
-        return tuple(self._inheritors)
+        found = [reference() for reference in self._inheritors.valuerefs()]
+        return tuple(inheritor for inheritor in found if inheritor is not None)
 
     @property
     def detectors(self) -> tuple[str, ...]:

@@ -334,9 +334,11 @@ class Fortuna(Uncopyable):
         mine.seed_from(fresh)
         fresh.wipe()
         life = self._lives.setdefault(epoch, mine)
-        self._life = life
+        # A fork within this very call, by a signal handler, may have led to a life that is newer than this one.
+        if self._life.epoch < epoch:
+            self._life = life
         for old in tuple(self._lives):
-            if old != epoch:
+            if old < epoch:
                 # The hook has wiped it already, unless the fork was made by C code.
                 dropped = self._lives.pop(old, None)
                 if dropped is not None:

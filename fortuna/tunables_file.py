@@ -180,6 +180,10 @@ def advise(key: str, line: str) -> str:
 def flatten(tables: dict[str, Any], path: str, lines: dict[tuple[str, ...], int]) -> Iterator[tuple[str, object]]:
     """Yield dotted names and values; a table that no tunable has, or a value in its place, is refused."""
     for table, body in tables.items():
+        if table in TUNABLES:
+            raise TunableError(
+                f"{path}:{line_of(table, lines)}: {table}: it is quoted as one name; write it without the quotes"
+            )
         if not isinstance(body, dict) or table not in TABLES:
             check(table, body, f"{path}:{line_of(table, lines)}")
         else:

@@ -26,7 +26,13 @@ class Undisturbed:
         signal = sys.modules.get("signal")
         # Windows has neither such masks nor handlers that interrupt at will.
         if signal is not None and hasattr(signal, "pthread_sigmask"):
-            self._before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            self._before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+            try:
+                signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            except BaseException:
+                # The mask is set before handlers of signals that came just now are run, and one of them raised.
+                signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
+                raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
