@@ -91,7 +91,8 @@ def program(arguments: Sequence[str], environment: Environment) -> Status:
 def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
     """Boot, and write random bytes to the output."""
     form = FORMATS[options.format]
-    if not (form.is_text or options.output or options.force) and environment.is_terminal:
+    to_stdout = options.output in (None, "-")
+    if to_stdout and environment.is_terminal and not (form.is_text or options.force):
         raise UsageError(
             "raw bytes garble a terminal; pipe them into a program, write them to a file with -o FILE, or show them "
             "with -f hex (--force writes them all the same)"
@@ -103,7 +104,7 @@ def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
         output = pieces(fortuna, options.size, form)
         # Drawn before a file is created, so that a refusal leaves none behind.
         first = next(output)
-        sink = stdout if options.output is None else create_file(options.output, force=options.force)
+        sink = stdout if to_stdout else create_file(options.output, force=options.force)
         with sink:
             sink.write(first)
             for piece in output:

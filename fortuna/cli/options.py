@@ -75,7 +75,7 @@ def build_parser() -> ArgumentParser:
     )
     output.add_argument("-f", dest="format", choices=FORMATS, default="hex", help="how to show them (default hex)")
     output.add_argument(
-        "-o", dest="output", metavar="FILE", help="write to FILE, created with mode 0600, instead of standard output"
+        "-o", dest="output", metavar="FILE", help="write to FILE, created with mode 0600; - is standard output"
     )
     output.add_argument(
         "--force", action="store_true", help="overwrite an existing FILE; write raw bytes to a terminal"

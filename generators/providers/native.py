@@ -15,7 +15,8 @@ from ..counter import counter_block
 try:
     from .. import _native
 except ImportError as error:
-    is_absent = error.name == "fortuna.generators"  # the package has no such name; else it is there and fails
+    # Nobody has such a module, or the package has no such name. Otherwise it is there and fails to load.
+    is_absent = isinstance(error, ModuleNotFoundError) or error.name == "fortuna.generators"
     what = "is not in this installation" if is_absent else f"cannot be loaded ({error})"
     raise ImportError(
         f"the C extension {what}; reinstall with a C compiler, FORTUNA_NATIVE=require shows what fails"

@@ -42,6 +42,14 @@ def test_new_file_of_text(tmp_path: Path) -> None:
     assert f"{scripted(32).hex()}\n".encode() == (tmp_path / "new").read_bytes()
 
 
+def test_dash_is_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``-o -`` writes to standard output and makes no file of that name; raw bytes stay off a terminal."""
+    monkeypatch.chdir(tmp_path)
+    assert (0, scripted(1000), "") == run_here("-n", "1000", "-f", "raw", "-o", "-")
+    assert 2 == run_here("-f", "raw", "-o", "-", is_terminal=True).status
+    assert [] == list(tmp_path.iterdir())
+
+
 def test_existing_file_is_refused(tmp_path: Path, script: list[ScriptedFortuna]) -> None:
     """An existing file is left as it is, and the message names the file and ``--force``."""
     path = tmp_path / "old"
