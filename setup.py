@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -76,6 +77,8 @@ def extensions() -> list[Extension]:
     if wish not in ("auto", "require", "off"):
         raise SystemExit(f"FORTUNA_NATIVE: got {wish!r}; allowed is auto, require, off")
     if wish == "off":
+        # What an editable installation with the extension has left in the checkout would be found again.
+        (ROOT / "generators" / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}").unlink(missing_ok=True)
         return []
     sources = sorted((ROOT / "generators" / "_extension").glob("*.c"))
     headers = [*(ROOT / "generators").glob("_*/*.h")]

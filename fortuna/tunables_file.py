@@ -69,6 +69,10 @@ def load_tunables(
             origin = f"{name}:{line_of(key, lines)}"
             values[key] = check(key, value, origin)
             origins[key] = origin
+    if overrides is not None and not hasattr(overrides, "items"):
+        raise TypeError(
+            f'overrides: got {type(overrides).__name__}; need a mapping such as {{"generator.cipher": "chacha20"}}'
+        )
     for key, value in (overrides or {}).items():
         origin = (override_origins or {}).get(key, "overrides")
         values[key] = check(key, value, origin)
@@ -197,7 +201,9 @@ def check(key: str, value: object, origin: str) -> Value:
         from difflib import get_close_matches  # here, because only a mistake needs it
 
         if key in TABLES:
-            raise TunableError(f"{origin}: {key}: got {describe(value)}; it is a table: write [{key}]")
+            raise TunableError(
+                f"{origin}: {key}: got {describe(value)}; it is a table: write [{key}] in a file, or dotted names"
+            )
         near = get_close_matches(str(key), [*TUNABLES, *TABLES], n=1, cutoff=0.0)[0]
         raise TunableError(f"{origin}: {key}: no such tunable; the nearest is {near}")
     try:

@@ -162,10 +162,12 @@ def resolve(generator: str, provider: str = "auto", kernel: str = "auto") -> Cho
             return load(generator, candidate, kernel)
         except FortunaError as error:
             reasons.append(f"{candidate}: {error}")
-    raise ProviderUnavailableError(
-        f"no provider runs {generator!r} here ({'; '.join(reasons)}); install one, or force the slow oracle with "
-        "provider 'reference'"
+    remedy = (
+        "install one, or force the slow oracle with provider 'reference'"
+        if kernel == "auto"
+        else "name a kernel that fortuna-dump --list shows as available, or auto"
     )
+    raise ProviderUnavailableError(f"no provider runs {generator!r} here ({'; '.join(reasons)}); {remedy}")
 
 
 def create(name: str, provider: str = "auto", kernel: str = "auto") -> KeystreamGenerator:

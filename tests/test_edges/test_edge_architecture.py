@@ -63,7 +63,11 @@ THIRD_PARTY: Final = {
 SHA256_MODULES: Final = {"_sha256", "_sha2"}
 #: What a file below the edges may import beyond arithmetic, hashes and its own kind, and why.
 REASONS_BELOW: Final = {
-    "fortuna.generators.undisturbed": {"sys": "finds the module signal, to hold signals back in imports"},
+    "fortuna.generators.undisturbed": {
+        "sys": "finds the module signal, to hold signals back in imports",
+        "os": "has forks wait for imports",
+        "_thread": "the lock that they wait for",
+    },
     "fortuna.generators.registry": {"logging": "says which kernel failed its known answers"},
     "fortuna.generators.sha256": dict.fromkeys(SHA256_MODULES, "the hash, without the library that hashlib loads"),
 }

@@ -150,7 +150,7 @@ def first_call():
     seen.append(fortuna.default())
 
 threads = [threading.Thread(target=first_call) for _ in range(8)]
-signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
 for thread in threads:
     thread.start()
 seen.append(fortuna.default())

@@ -243,7 +243,9 @@ def test_edge_tunables_nonsense_keys(key: str) -> None:
 
 def test_edge_tunables_a_table_is_no_tunable() -> None:
     """A value in the place of a table says how a table is written."""
-    with pytest.raises(TunableError, match=r"overrides: reseed: got 3; it is a table: write \[reseed\]$"):
+    with pytest.raises(
+        TunableError, match=r"overrides: reseed: got 3; it is a table: write \[reseed\] in a file, or dotted names$"
+    ):
         load("reseed", 3)
 
 

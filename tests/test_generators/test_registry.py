@@ -269,7 +269,9 @@ def test_without_extension_and_library() -> None:
     auto, native, library, aes, chacha, providers, chosen = run.stdout.splitlines()
     assert auto.startswith("auto | no provider runs 'chacha20' here (native: provider 'native' cannot be imported: ")
     assert "pycryptodome: provider 'pycryptodome' cannot be imported: " in auto
-    assert native.startswith("native | provider 'native' cannot be imported: the C extension cannot be loaded (")
+    assert native.startswith(
+        "native | provider 'native' cannot be imported: the C extension is not in this installation; "
+    )
     assert "FORTUNA_NATIVE=require" in native
     assert library.startswith("pycryptodome | provider 'pycryptodome' cannot be imported: ")
     assert "Crypto" in library
