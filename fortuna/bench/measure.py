@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter_ns
+from timeit import Timer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +33,14 @@ class Contender:
         Does it once.
     amount : int
         How much of the job that is, where contenders do not all do the same: bytes, or requests.
+    arguments : tuple
+        What *call* is given. Wrapping them up with it would cost as much as some of the calls measured.
     """
 
     name: str
-    call: Callable[[], object]
+    call: Callable[..., object]
     amount: int = 1
+    arguments: tuple[object, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +67,17 @@ class Timing:
 
 def measure(contenders: Sequence[Contender], rounds: int) -> tuple[Timing, ...]:
     """Run *contenders* in turn for *rounds* rounds, after one that is not counted."""
-    repeats = [max(1, int(TURN_NS / max(1.0, turn(contender.call, 3)))) for contender in contenders]
+    repeats = [max(1, int(TURN_NS / max(1.0, turn(contender, 3)))) for contender in contenders]
     taken: list[list[float]] = [[] for _ in contenders]
     for _ in range(rounds + 1):
         for contender, repeat, times in zip(contenders, repeats, taken, strict=True):
-            times.append(turn(contender.call, repeat) / contender.amount)
+            times.append(turn(contender, repeat) / contender.amount)
     return tuple(Timing(c.name, tuple(times[1:])) for c, times in zip(contenders, taken, strict=True))
 
 
-def turn(call: Callable[[], object], repeat: int) -> float:
-    """Return the nanoseconds that one of *repeat* calls took."""
-    start = perf_counter_ns()
-    for _ in range(repeat):
-        call()
-    return (perf_counter_ns() - start) / repeat
+def turn(contender: Contender, repeat: int) -> float:
+    """Return the nanoseconds that one of *repeat* calls took, written as a program would write it: ``call(32)``."""
+    arguments = {f"argument{i}": value for i, value in enumerate(contender.arguments)}
+    statement = f"call({', '.join(arguments)})"
+    timer = Timer(statement, timer=perf_counter_ns, globals={"call": contender.call, **arguments})
+    return timer.timeit(repeat) / repeat

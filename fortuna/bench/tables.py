@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -60,7 +59,7 @@ class Bench:
         names = dict.fromkeys((cell.generator, cell.provider, cell.kernel) for cell in cells)
         generators = [self.boot(*name) for name in names]
         for n in SIZES:
-            ours = (named(generator, partial(generator.random_bytes, n)) for generator in generators)
+            ours = (named(generator, generator.random_bytes, 1, n) for generator in generators)
             yield Table(f"random_bytes({n}), against os.urandom({n})", (*request_peers(n), *ours))
 
     def bulk(self) -> Iterator[Table]:
@@ -79,14 +78,14 @@ class Bench:
     def readinto(self, cipher: str, provider: str, kernel: str) -> Contender:
         """Return the contender that fills 1 MiB."""
         generator, buffer = self.boot(cipher, provider, kernel), bytearray(MIB)
-        return named(generator, partial(generator.readinto, buffer), MIB)
+        return named(generator, generator.readinto, MIB, buffer)
 
     def library(self) -> Iterator[Table]:
         """Yield tables that hold the provider pycryptodome against its library encrypting 1 MiB of zeros."""
         for cipher, peers in (("aes256-icm", aes_peers()), ("chacha20", chacha_peers())):
             generator = self.boot(cipher, "pycryptodome")
             yardstick = next(peer for peer in peers if peer.name.startswith("pycryptodome"))
-            ours = named(generator, partial(generator.random_bytes, MIB), MIB)
+            ours = named(generator, generator.random_bytes, MIB, MIB)
             yield Table(f"random_bytes(1 MiB) of {cipher}, for each byte, against its library", (yardstick, ours))
 
     def threads(self) -> Iterator[Table]:
@@ -95,9 +94,7 @@ class Bench:
             generator = self.boot(cipher)
             yield Table(
                 f"threads on one {cipher}, requests of 1 MiB, time for each request",
-                tuple(
-                    Contender(f"{n} threads", partial(in_threads, generator, n), n * THREAD_REQUESTS) for n in (1, 2, 4)
-                ),
+                tuple(Contender(f"threads: {n}", in_threads, n * THREAD_REQUESTS, (generator, n)) for n in (1, 2, 4)),
             )
 
     def start(self) -> Iterator[Table]:
@@ -130,10 +127,10 @@ GROUPS: Final[dict[str, Callable[[Bench], Iterator[Table]]]] = {
 }
 
 
-def named(generator: Fortuna, call: Callable[[], object], amount: int = 1) -> Contender:
+def named(generator: Fortuna, call: Callable[..., object], amount: int, *arguments: object) -> Contender:
     """Return a contender with the name of what *generator* runs on."""
     facts = generator.stats()
-    return Contender(f"fortuna {facts.generator} {facts.provider}/{facts.kernel}", call, amount)
+    return Contender(f"fortuna {facts.generator} {facts.provider}/{facts.kernel}", call, amount, arguments)
 
 
 def in_threads(generator: Fortuna, count: int) -> None:

@@ -109,7 +109,7 @@ def test_usage_errors(
 def scripted_measure(contenders: Sequence[Contender], rounds: int) -> tuple[Timing, ...]:
     """Make each call of *contenders* once; the first took 100 ns a round, each next one half as long."""
     for contender in contenders:
-        contender.call()
+        contender.call(*contender.arguments)
     return tuple(Timing(c.name, (100.0 / 2**index,) * rounds) for index, c in enumerate(contenders))
 
 
@@ -206,7 +206,7 @@ def test_requests_are_of_each_size() -> None:
         assert "fortuna aes256-icm pycryptodome/library" in names
         assert "fortuna chacha20 pycryptodome/library" in names
         for contender in table.contenders:
-            got = contender.call()
+            got = contender.call(*contender.arguments)
             assert isinstance(got, bytes)
             assert n == len(got)
             assert 1 == contender.amount
@@ -232,7 +232,7 @@ def test_ours_fill_their_buffer() -> None:
     contender = Bench().readinto("chacha20", "reference", "python")
     assert "fortuna chacha20 reference/python" == contender.name
     bench = Bench().readinto("aes256-icm", "pycryptodome", "library")
-    assert MIB == bench.call()
+    assert MIB == bench.call(*bench.arguments)
 
 
 def test_threads_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +311,7 @@ def test_peers_that_are_installed(
     found = list(peers.request_peers(16))
     assert expected == [peer.name for peer in found]
     for peer in found:
-        peer.call()
+        peer.call(*peer.arguments)
     for made, name in (
         (peers.aes_peers(), "cryptography AES-256-CTR update_into"),
         (peers.chacha_peers(), "cryptography ChaCha20 update_into"),
@@ -321,7 +321,7 @@ def test_peers_that_are_installed(
         assert all(peer.name.startswith("pycryptodome") for peer in others)
         assert {MIB} == {peer.amount for peer in (first, *others)}
         for peer in (first, *others):
-            peer.call()
+            peer.call(*peer.arguments)
 
 
 def test_machine_without_cpuinfo(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -359,7 +359,8 @@ def test_tables_do_not_boot_the_process(quick: None) -> None:
     """The benchmark's generators are its own: the process's default one is not booted."""
     code = (
         "import fortuna\nfrom fortuna._boot import process\nfrom fortuna.bench.tables import Bench\n"
-        "for table in Bench().library():\n    for contender in table.contenders:\n        contender.call()\n"
+        "for table in Bench().library():\n    for contender in table.contenders:\n"
+        "        contender.call(*contender.arguments)\n"
         "assert process._booted is None\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)

@@ -53,7 +53,7 @@ def runs(names: Iterable[str]) -> list[tuple[str, int]]:
 @pytest.mark.parametrize(("repeat", "expected"), [(1, 10.0), (2, 15.0), (3, 20.0), (4, 22.5)])
 def test_turn_is_the_mean_of_its_calls(clock: ScriptedClock, repeat: int, expected: float) -> None:
     """A turn makes the calls asked for, and gives the time of one of them."""
-    assert expected == turn(clock.call("a", 10, 20, 30), repeat)
+    assert expected == turn(Contender("a", clock.call("a", 10, 20, 30)), repeat)
     assert ["a"] * repeat == clock.called
 
 
@@ -82,6 +82,19 @@ def test_rounds_of_different_runs_are_not_compared() -> None:
     """Timings of another number of rounds are refused, not cut."""
     with pytest.raises(ValueError, match="zip.. argument 2 is longer"):
         Timing("a", (1.0,)).times(Timing("b", (1.0, 2.0)))
+
+
+def test_arguments_are_passed(clock: ScriptedClock) -> None:
+    """A contender's arguments go to its call as they are, in their order."""
+    seen = []
+
+    def call(*arguments: object) -> None:
+        seen.append(arguments)
+        clock.now_ns += 5
+
+    value = object()
+    assert 5.0 == turn(Contender("a", call, arguments=(32, value)), 2)
+    assert [(32, value), (32, value)] == seen
 
 
 def test_contenders_take_turns(clock: ScriptedClock) -> None:
