@@ -3,8 +3,9 @@
 After a fork the child builds a new life, with locks that nobody holds, and never looks at the old one again. A call
 that was interrupted by the fork still holds the old life, finds that it is not the current one, and starts over.
 
-Locks, in the order in which they are taken: ``_pull_lock`` (only ever tried, never waited for), ``_pool_lock`` for the
-accumulator, then the one inside `SharedGenerator`. Sources are harvested outside the last two.
+Locks: ``_pull_lock`` is only ever tried, never waited for. ``_pool_lock`` is for the accumulator, and the one inside
+`SharedGenerator` for K and C; no code here waits for one of them while it holds the other, since a signal
+handler may interrupt a request, which holds the second, and want the first. Sources are harvested outside both.
 """
 
 from __future__ import annotations
@@ -87,8 +88,7 @@ class Life(Uncopyable):
         """Seed at once from *fresh*, unpaced and without pools: a forked child's or a child generator's first seed."""
         now = self._parts.clock.monotonic_ns()
         self._mark_pulled(now)
-        with self._pool_lock:
-            self.accumulator.reseed(now, fresh)
+        self._install(now, fresh)
 
     @property
     def next_pull_ns(self) -> int:
@@ -117,9 +117,8 @@ class Life(Uncopyable):
         self._mark_pulled(now)
         for source in self._parts.sources:
             self._harvest(source)
-        with self._pool_lock:
-            # At the time of the pull, not of its end: one clock paces both, or some pulls would reseed nothing.
-            self.accumulator.reseed_if_due(now)
+        # At the time of the pull, not of its end: one clock paces both, or some pulls would reseed nothing.
+        self._install(now)
         if not self.generator.is_seeded:
             self._pulled_after_forks = NEVER
 
@@ -128,9 +127,17 @@ class Life(Uncopyable):
         fresh = self._parts.system.read(KEY_SIZE)
         for source in self._parts.sources:
             self._harvest(source)
-        with self._pool_lock:
-            self.accumulator.reseed(self._parts.clock.monotonic_ns(), fresh)
+        self._install(self._parts.clock.monotonic_ns(), fresh)
         fresh.wipe()
+
+    def _install(self, now: int, fresh: Buffer | None = None) -> None:
+        """Reseed from *fresh* and the due pools, or without *fresh* when the schedule asks for it."""
+        with self._pool_lock:
+            if fresh is None and not self.accumulator.is_due(now):
+                return
+            seed = self.accumulator.take_seed(now, fresh or b"")
+        self.generator.reseed(seed)
+        seed.wipe()
 
     def add_event(self, source: int, data: Buffer, min_entropy: float = 0.0) -> None:
         """Give one event to the pools."""

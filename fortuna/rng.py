@@ -37,6 +37,19 @@ APPLICATION_SOURCES: Final = range(128, 256)
 STATE: Final = frozenset(("_life", "_lives", "_parts", "_refusal"))
 
 
+class Store(BytesIO):
+    """A BytesIO that is left alone when it is collected.
+
+    After an error, a traceback may hold views of it. If both end in one garbage collection, the standard finalizer
+    wants to close it under them, and Python 3.13 complains on standard error.
+    """
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        """Do nothing: it is memory, which goes with the object."""
+
+
 class Fortuna(Uncopyable):
     """A cryptographic random generator that may be shared by everything in a process.
 
@@ -114,7 +127,7 @@ class Fortuna(Uncopyable):
             raise ParameterError(f"n: got {size} bytes; allowed is 0 or more")
         try:
             # A BytesIO hands out the very bytes object that its buffer was written to: no copy, nothing left behind.
-            store = BytesIO(bytes(size))
+            store = Store(bytes(size))
         except OverflowError:
             raise MemoryError(f"n: got {size} bytes, more than memory can hold") from None
         with store.getbuffer() as view:

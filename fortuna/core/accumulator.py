@@ -139,24 +139,33 @@ class Accumulator(Uncopyable):
 
     def reseed_if_due(self, now_ns: int) -> bool:
         """Reseed when the schedule asks for it (the first half of RandomData, 9.5.5), and tell whether it did."""
-        first = self._pools[0]
-        if not self._scheduler.reseed_count and first.credited_bits < self._first_seed_bits:
-            return False
-        if not self._scheduler.is_due(first.length, now_ns):
+        if not self.is_due(now_ns):
             return False
         self.reseed(now_ns)
         return True
 
+    def is_due(self, now_ns: int) -> bool:
+        """Tell whether the schedule asks for a reseed."""
+        first = self._pools[0]
+        if not self._scheduler.reseed_count and first.credited_bits < self._first_seed_bits:
+            return False
+        return self._scheduler.is_due(first.length, now_ns)
+
     def reseed(self, now_ns: int, fresh: Buffer = b"") -> None:
-        """Reseed now, unpaced, from *fresh* and the pools that are due, which may be empty.
+        """Reseed now, unpaced, from *fresh* and the pools that are due, which may be empty."""
+        seed = self.take_seed(now_ns, fresh)
+        self.generator.reseed(seed)
+        seed.wipe()
+
+    def take_seed(self, now_ns: int, fresh: Buffer = b"") -> Secret:
+        """Count a reseed and return its seed, which the caller gives to the generator and wipes.
 
         s is *fresh* followed by the digests of P_0, P_1, ... while 2**i divides ReseedCnt; the used pools restart.
         """
         seed = Secret(fresh)
         for pool in self._pools[: self._scheduler.advance(now_ns)]:
             seed += pool.take_digest()
-        self.generator.reseed(seed)
-        seed.wipe()
+        return seed
 
     def random_data(self, n: Size, now_ns: int) -> bytes:
         """RandomData (Cryptography Engineering 9.5.5): reseed when due, then return *n* bytes.

@@ -155,7 +155,10 @@ static int serve(Generator *self, uint8_t *out, size_t n, uint64_t *life)
 
     if (admit(self) < 0)
         return -1;
-    *life = *life == 0 || *life == page->life ? page->life : 0;
+    if (self->now == NULL)
+        *life = 1; /* one request is all that a call of the plain generator makes */
+    else
+        *life = *life == 0 || *life == page->life ? page->life : 0;
     self->version++;
     self->requests++;
     self->bytes_given += n;
