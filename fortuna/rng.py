@@ -46,8 +46,8 @@ class Store(BytesIO):
 
     __slots__ = ()
 
-    def close(self) -> None:
-        """Do nothing: it is memory, which goes with the object."""
+    # Does nothing, as a method in C: one in Python would be one more place where a signal handler may come in.
+    close = BytesIO.flush
 
 
 class Fortuna(Uncopyable):
