@@ -4,8 +4,8 @@ After a fork the child builds a new life, with locks that nobody holds, and neve
 that was interrupted by the fork still holds the old life, finds that it is not the current one, and starts over.
 
 Locks: ``_pull_lock`` is only ever tried, never waited for. ``_pool_lock`` is for the accumulator, and the one inside
-`SharedGenerator` for K and C; no code here waits for one of them while it holds the other, since a signal
-handler may interrupt a request, which holds the second, and want the first. Sources are harvested outside both.
+`SharedGenerator` for K and C; no code here waits for one of them while it holds the other, since a signal handler may
+interrupt a request, which holds the second, and want the first. Sources are harvested outside both.
 """
 
 from __future__ import annotations
