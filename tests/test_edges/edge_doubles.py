@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from fortuna.typing import Cost
+
 HERE: Final = Path(__file__).resolve().parent
 #: Both names of the product's code: the package, and the folder that its link `generators` leads to.
 PRODUCT: Final = (
@@ -80,7 +82,9 @@ class ScriptedSource:
     def __init__(self, name: str = "scripted", *, number: int = 7, min_entropy: float = 8.0, size: int = 2048) -> None:
         self.name = name
         self.number = number
+        self.cost: Cost = "cheap"
         self.min_entropy = min_entropy
+        self.assumption = "a script"
         self.size = size
         self.harvests = 0
         self.is_failing = False
