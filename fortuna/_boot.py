@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from .tunables import Tunables
-    from .typing import Overrides
+    from .typing import Overrides, Source
 
 NANOSECONDS: Final = 1_000_000_000
 
@@ -131,7 +131,7 @@ def build(tunables: Tunables, forks: ForkDetector) -> Fortuna:
         No source answered within ``boot.timeout``; nothing is left behind.
     """
     system = OperatingSystem(getattr(os, "getrandom", None), os.urandom)
-    sources = {system.name: system}
+    sources: dict[str, Source] = {system.name: system}
     fortuna = Fortuna(
         Parts(
             make_keystream=resolve(
