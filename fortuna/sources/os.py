@@ -44,11 +44,11 @@ class OperatingSystem:
 
     __slots__ = ("_getrandom", "_urandom")
 
-    name: Final = "os"
-    number: Final = 0
-    cost: Final[Cost] = "cheap"
-    min_entropy: Final = 8.0
-    assumption: Final = "the kernel's output is pseudo-random under a key that the kernel holds to be fully seeded"
+    name = "os"
+    number = 0
+    cost: Cost = "cheap"
+    min_entropy = 8.0
+    assumption = "the kernel's output is pseudo-random under a key that the kernel holds to be fully seeded"
 
     def __init__(self, getrandom: Callable[[int, int], bytes] | None, urandom: Callable[[int], bytes]) -> None:
         self._getrandom = getrandom
