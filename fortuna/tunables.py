@@ -164,6 +164,7 @@ TUNABLES: Final = {
             "reseed.interval", 0.1, "Time that must be exceeded between reseeds.", low=0, high=3600, unit="seconds"
         ),
         Tunable("entropy.sources", ("os",), "What a pull harvests.", choices=("os",)),
+        Tunable("entropy.health_tests", True, "Test what the sources give before it is used."),
         Tunable("boot.timeout", 30.0, "How long to wait for the first seed.", low=0, high=3600, unit="seconds"),
         Tunable("boot.pretend_unseeded", False, "Refuse every request, to test what a service does then."),
     )
