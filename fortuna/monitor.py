@@ -32,6 +32,10 @@ NOT_YET_BACKOFF_NS: Final = (10_000_000, 10_000_000)
 ALARM_BACKOFF_NS: Final = (1_000_000_000, 600_000_000_000)
 
 
+#: States in which a source gives nothing to the pools, and did give or should.
+OUT_OF_USE: Final = ("failing", "withheld", "absent")
+
+
 class Monitor(Uncopyable):
     """One source, as one life of a live generator sees it.
 
@@ -50,6 +54,8 @@ class Monitor(Uncopyable):
         Name of the source.
     number : int
         Source number of its events.
+    cost : str
+        Its cost class.
     min_entropy : float
         Bits to credit for each byte.
     state : str
@@ -80,7 +86,6 @@ class Monitor(Uncopyable):
         "_budget_ns",
         "_bytes_given",
         "_clock",
-        "_cost",
         "_failures",
         "_harvests",
         "_held",
@@ -88,6 +93,7 @@ class Monitor(Uncopyable):
         "_source",
         "_tests",
         "_well_since_ns",
+        "cost",
         "failures_in_a_row",
         "last_error",
         "min_entropy",
@@ -104,7 +110,7 @@ class Monitor(Uncopyable):
         self.number = source.number
         self.min_entropy = source.min_entropy
         self._assumption = source.assumption
-        self._cost = source.cost
+        self.cost = source.cost
         self._budget_ns = BUDGET_NS[source.cost]
         self._tests = HealthTests(self.name, self.min_entropy) if health_tests else None
         # What came before the start-up test was passed; it is used when the test is.
@@ -157,10 +163,10 @@ class Monitor(Uncopyable):
             return None
         except SourceError as error:
             if error.errno == errno.ENODEV:
-                self._fail("absent", str(error), ALARM_BACKOFF_NS, is_quiet=True)
+                self._fail("absent", error.strerror, ALARM_BACKOFF_NS, is_quiet=True)
             else:
                 backoff_ns = NOT_YET_BACKOFF_NS if error.errno == errno.EAGAIN else ERROR_BACKOFF_NS
-                self._fail("failing", str(error), backoff_ns, is_quiet=is_waiting)
+                self._fail("failing", error.strerror or str(error), backoff_ns, is_quiet=is_waiting)
             return None
         self._bytes_given += len(harvest)
         took_ns = self._clock.monotonic_ns() - start
@@ -168,12 +174,20 @@ class Monitor(Uncopyable):
             self._fail(
                 "failing",
                 f"source {self.name}: a harvest took {took_ns / 1e9:.3g} s; allowed is {self._budget_ns / 1e9:g} s "
-                f"where the cost is {self._cost}",
+                f"where the cost is {self.cost}",
                 ERROR_BACKOFF_NS,
             )
         elif harvest:
             self._succeed(start + took_ns)
         return harvest or None
+
+    def note_overdue(self, waited_ns: int) -> None:
+        """Note that a harvest has not come back in its time; called from another thread than the one that waits."""
+        self._fail(
+            "failing",
+            f"source {self.name}: no answer for {waited_ns / 1e9:.3g} s; allowed is {self._budget_ns / 1e9:g} s",
+            ERROR_BACKOFF_NS,
+        )
 
     def report(self) -> SourceReport:
         """Return counts and words about the source, without secrets."""
@@ -183,7 +197,7 @@ class Monitor(Uncopyable):
         return SourceReport(
             name=self.name,
             number=self.number,
-            cost=self._cost,
+            cost=self.cost,
             min_entropy=self.min_entropy,
             assumption=self._assumption,
             state=self.state,
@@ -212,7 +226,7 @@ class Monitor(Uncopyable):
                 nothing = Secret()
                 held, self._held = self._held, nothing
                 return held
-            if self._cost == "slow" or self._clock.monotonic_ns() - start > self._budget_ns:
+            if self.cost == "slow" or self._clock.monotonic_ns() - start > self._budget_ns:
                 return Secret()
 
     def _ask(self) -> Secret:
