@@ -65,7 +65,7 @@ class RepetitionCount(Uncopyable):
         self._run = (b"", 0)
 
     def feed(self, samples: bytes | bytearray) -> int | None:
-        """Return the index in *samples* of the sample that makes a run of `cutoff`, or ``None`` and remember the run.
+        """Return the index in *samples* of the sample that makes a run of C, or ``None`` and remember the run.
 
         After an alarm the test must be restarted.
         """
@@ -119,7 +119,7 @@ class AdaptiveProportion(Uncopyable):
         self._window = (0, 0, 0)
 
     def feed(self, samples: bytes | bytearray) -> int | None:
-        """Return the index in *samples* of the sample that makes B reach `cutoff`, or ``None`` and remember the window.
+        """Return the index in *samples* of the sample that makes B reach C, or ``None`` and remember the window.
 
         After an alarm the test must be restarted.
         """
@@ -233,7 +233,7 @@ class HealthTests(Uncopyable):
 
     @property
     def is_started(self) -> bool:
-        """Whether the start-up test is passed (SP 800-90B 4.3): until it is, no sample may be used."""
+        """Whether the start-up test of SP 800-90B 4.3 is passed; until it is, no sample may be used."""
         return self.samples >= STARTUP_SAMPLES
 
     def check(self, harvest: bytes | bytearray) -> None:
