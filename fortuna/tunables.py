@@ -37,7 +37,7 @@ class Tunable:
     default : bool, int, float, str or tuple of str
         Its type is the tunable's type.
     choices : tuple of str
-        The strings allowed; empty for numbers and booleans.
+        The strings allowed; empty for numbers and booleans. A string without choices is the path of a file.
     low, high : float
         The closed range of a number.
     unit : str
@@ -75,7 +75,7 @@ class Tunable:
         if isinstance(self.default, tuple):
             return "a list of one or more of " + ", ".join(f'"{choice}"' for choice in self.choices)
         if isinstance(self.default, str):
-            return ", ".join(f'"{choice}"' for choice in self.choices)
+            return ", ".join(f'"{choice}"' for choice in self.choices) or 'the absolute path of a file, or "" for none'
         kind = "a number" if isinstance(self.default, float) else "an integer"
         return f"{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
 
@@ -99,20 +99,39 @@ class Tunable:
                 return f"got {describe(wrong[0])} in the list"
             return f"{got} with a repetition" if len(set(value)) != len(value) else ""
         if isinstance(self.default, str):
-            return "" if isinstance(value, str) and value in self.choices else got
+            fits = isinstance(value, str) and (value in self.choices if self.choices else is_path(value))
+            return "" if fits else got
         # A boolean is an int to Python, not to us. An integer may stand for a float, nan is in no range.
         numbers = (int, float) if isinstance(self.default, float) else (int,)
         fits = isinstance(value, numbers) and not isinstance(value, bool) and self.low <= value <= self.high
         return "" if fits else got
 
 
-def describe(value: object) -> str:
-    """Return *value* as TOML would write it, cut to a length that a message bears."""
+def is_path(text: str) -> bool:
+    """Tell whether *text* can be the absolute path of a file, or is empty, which means that there is none."""
+    # A relative path would mean another file after each change of the working directory. No file's name holds NUL, and
+    # what is not text (lone surrogates) cannot come from a TOML file.
+    is_text = "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+    return not text or (is_text and text.startswith("/") and not text.endswith("/"))
+
+
+def as_toml(value: Value) -> str:
+    """Return *value* as a TOML file writes it, on one line."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(as_toml, value))}]"
+    if isinstance(value, str):
+        quoted = value.replace("\\", r"\\").replace('"', r"\"")
+        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted) + '"'
+    return str(value)
+
+
+def describe(value: object) -> str:
+    """Return *value* about as TOML would write it, cut to a length that a message bears."""
     if isinstance(value, int) and value.bit_length() > LONG_BITS:
         return f"an integer of {value.bit_length()} bits"
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    text = as_toml(value) if isinstance(value, bool | str) else str(value)
     return text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX - 3]}..."
 
 
