@@ -15,16 +15,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fortuna.core.cutoffs import ALPHA_BITS, WINDOW, ceil_div, critbinom
 from fortuna.core.health import (
-    ALPHA_BITS,
     STARTUP_SAMPLES,
-    WINDOW,
     AdaptiveProportion,
     HarvestRepetition,
     HealthTests,
     RepetitionCount,
-    ceil_div,
-    critbinom,
     differences,
 )
 from fortuna.errors import FortunaError, HealthTestError, ParameterError

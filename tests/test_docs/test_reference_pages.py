@@ -14,7 +14,8 @@ import fortuna.core
 import fortuna.generators
 from fortuna.cli.options import build_parser
 from fortuna.cli.status import Status
-from fortuna.core.health import ALPHA_BITS, WINDOW, AdaptiveProportion, HealthTests, RepetitionCount, ceil_div
+from fortuna.core.cutoffs import ALPHA_BITS, WINDOW, ceil_div
+from fortuna.core.health import AdaptiveProportion, HealthTests, RepetitionCount
 from fortuna.generators.registry import FACTORIES, GENERATORS, KERNELS
 
 from .docs_support import DOCS, HAS_EXTENSION, ROOT

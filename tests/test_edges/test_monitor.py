@@ -169,6 +169,7 @@ def test_monitor_of_the_operating_system() -> None:
     ("answer", "text"),
     [
         (raising(SourceError(errno.EIO, "source dice: told to fail")), "[Errno 5] source dice: told to fail"),
+        (raising(SourceError("source dice: told to fail, without a number")), "told to fail, without a number"),
         (raising(ValueError("SECRET")), "source dice: harvest() raised ValueError; allowed is SourceError"),
         (raising(OSError(errno.ENOSYS, "SECRET")), "source dice: harvest() raised OSError; allowed is SourceError"),
         (raising(MemoryError()), "source dice: harvest() raised MemoryError; allowed is SourceError"),
