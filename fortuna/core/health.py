@@ -5,8 +5,8 @@ the two continuous tests of the standard, the repetition count (4.4.1) and the a
 goes on from harvest to harvest, so it makes no difference how a stream is cut into harvests. A third test is ours and
 compares harvests as wholes, because a driver that hands out an old buffer again passes the other two.
 
-A good source fails one of them with a probability that `ALPHA_BITS` sets. A source that fails has lost its claim until
-it passes the start-up test (4.3). None of this can tell good bytes from pseudo-random ones whose key somebody knows.
+How seldom a good source reaches a cut-off is decided in `fortuna.core.cutoffs`. A source that fails has lost its claim
+until it passes the start-up test (4.3). None of this tells good bytes from pseudo-random ones whose key somebody knows.
 
 A pull runs the tests on the thread of a request, so they look at single samples by C code of the standard library
 alone. The estimation of H itself (section 6) is not done here: it takes a million samples, and people who judge them.
@@ -17,24 +17,16 @@ from __future__ import annotations
 from ..errors import HealthTestError, ParameterError
 from ..generators.secret import Secret, Uncopyable
 from ..generators.sha256 import sha256
+from .cutoffs import ALPHA_BITS, WINDOW, ceil_div, critbinom
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-#: -log2 of alpha, the probability at which a test of a good source raises a false alarm. The standard suggests 2**-20
-#: to 2**-40 a sample for devices. A busy process takes 2**39 samples a year of the source ``os``: 2**-40 would be an
-#: alarm in every second process a year, 2**-64 is one in three centuries of 10**5 such processes. A stuck source is
-#: still noticed after 9 bytes at 8 bits a byte, and within a harvest of 2048 bytes down to 0.04 bits a byte.
-ALPHA_BITS: Final = 64
-#: Samples of an adaptive proportion window: W of SP 800-90B 4.4.2 for samples that are not binary.
-WINDOW: Final = 512
 #: Consecutive samples that must pass before any of them is used: the least that SP 800-90B 4.3 allows.
 STARTUP_SAMPLES: Final = 1024
 #: Bits in a byte, so no source can claim more.
 MIN_ENTROPY_MAX: Final = 8.0
-#: Claims below are reckoned with as this one: its cut-offs lie beyond the bytes that a source gives in its life.
-MIN_ENTROPY_LEAST: Final = 2.0**-64
 
 
 class RepetitionCount(Uncopyable):
@@ -65,7 +57,7 @@ class RepetitionCount(Uncopyable):
         self._run = (b"", 0)
 
     def feed(self, samples: bytes | bytearray) -> int | None:
-        """Return the index in *samples* of the sample that makes a run of `cutoff`, or ``None`` and remember the run.
+        """Return the index in *samples* of the sample that makes a run of C, or ``None`` and remember the run.
 
         After an alarm the test must be restarted.
         """
@@ -119,7 +111,7 @@ class AdaptiveProportion(Uncopyable):
         self._window = (0, 0, 0)
 
     def feed(self, samples: bytes | bytearray) -> int | None:
-        """Return the index in *samples* of the sample that makes B reach `cutoff`, or ``None`` and remember the window.
+        """Return the index in *samples* of the sample that makes B reach C, or ``None`` and remember the window.
 
         After an alarm the test must be restarted.
         """
@@ -233,7 +225,7 @@ class HealthTests(Uncopyable):
 
     @property
     def is_started(self) -> bool:
-        """Whether the start-up test is passed (SP 800-90B 4.3): until it is, no sample may be used."""
+        """Whether the start-up test of SP 800-90B 4.3 is passed; until it is, no sample may be used."""
         return self.samples >= STARTUP_SAMPLES
 
     def check(self, harvest: bytes | bytearray) -> None:
@@ -245,6 +237,7 @@ class HealthTests(Uncopyable):
             A test failed. *harvest* must not be used, and the start-up test begins anew. The message has the test, the
             source, the count and the cut-off, and no sample.
         """
+        size = len(harvest)
         alarm = self._alarm(harvest)
         if alarm:
             self.repetition.restart()
@@ -255,7 +248,8 @@ class HealthTests(Uncopyable):
                 f"source {self._source}: {alarm}; it claims {self._min_entropy:g} bits a byte; it is not used until "
                 f"{STARTUP_SAMPLES} bytes in a row pass"
             )
-        self.samples += len(harvest)
+        # No call here, after which a harvest that interrupts this one might have set the count back.
+        self.samples += size
 
     def _alarm(self, harvest: bytes | bytearray) -> str:
         """Return what is wrong, the earlier first and the repetition count first of two at one sample, or ``""``."""
@@ -284,30 +278,3 @@ def differences(samples: bytes | bytearray) -> Secret:
     """Return each sample xored with the one before it; the first stays as it is."""
     # As one integer, without a name: a local variable of that kind would be printed by error reporters.
     return Secret((int.from_bytes(samples, "big") ^ int.from_bytes(samples, "big") >> 8).to_bytes(len(samples), "big"))
-
-
-def ceil_div(bits: int, min_entropy: float) -> int:
-    """Return how many samples claim at least *bits*: ceil(bits / H)."""
-    # Floor division of floats is exact where dividing and rounding is not, and the module math is not loaded at boot.
-    return -int(-bits // max(min_entropy, MIN_ENTROPY_LEAST))
-
-
-def critbinom(n: int, min_entropy: float, alpha_bits: int) -> int:
-    """Return the smallest k with P(X <= k) >= 1 - alpha, X binomial with *n* trials of p = 2**-H.
-
-    The same is the largest k with P(X >= k) > alpha, and that is how it is found: 1 - alpha is no number of 53 bits,
-    while the upper tail, added up from its far end, is exact to 2**-40 and more. Cost: microseconds.
-    """
-    p = 2.0**-min_entropy
-    alpha = 2.0**-alpha_bits
-    # Above this k the whole tail is below 2**n * p**k, which is alpha * 2**-64 at most: too little to count.
-    k = min(n, ceil_div(n + 2 * alpha_bits, min_entropy))
-    ways = 1  # to choose k of n
-    for i in range(k):
-        ways = ways * (n - i) // (i + 1)
-    tail = ways * p**k * (1.0 - p) ** (n - k)
-    while tail <= alpha:
-        ways = ways * k // (n - k + 1)
-        k -= 1
-        tail += ways * p**k * (1.0 - p) ** (n - k)
-    return k
