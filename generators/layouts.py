@@ -7,6 +7,7 @@ reads which of them was found knows which library stands behind the name.
 
 from __future__ import annotations
 
+from .base import COUNTER_MAX
 from .chacha import ChaCha8, ChaCha12, ChaCha20, XChaCha8, XChaCha12, XChaCha20
 from .providers.reference_chacha import chacha_block, hchacha
 
@@ -54,8 +55,11 @@ def layout_of(generator: str, key: bytes, entry: int, got: bytes) -> str:
         return ""
     rounds = ROUNDS[generator]
     cipher_key = hchacha(key, bytes(16), rounds) if generator.startswith("x") else key
+    steps = range(-(-len(got) // 64))
     for layout, place in LAYOUTS.items():
-        blocks = [chacha_block(cipher_key, place(entry, step), rounds) for step in range(-(-len(got) // 64))]
-        if b"".join(blocks)[: len(got)] == got:
-            return layout
+        # In one call of the library, or in calls that were cut between the blocks and entered anew.
+        for counters in ([place(entry, step) for step in steps], [place(entry + step, 0) for step in steps]):
+            blocks = [chacha_block(cipher_key, counter & COUNTER_MAX, rounds) for counter in counters]
+            if b"".join(blocks)[: len(got)] == got:
+                return layout
     return ""
