@@ -4,10 +4,10 @@ ChaCha20 takes all of LE128(C) as what the library calls a nonce. One context se
 by ``reset_nonce``, or made anew in releases that lack it (before 43). AES encrypts our own little-endian counter blocks
 in ECB, since OpenSSL's counter mode counts with the most significant byte first.
 
-Every request brings a new key, and a new context for it is most of what a short one costs. The library's Python objects
-that describe a cipher cost two fifths more; so each instance makes them once, over its own buffers for key and counter,
-and later changes what those hold. That the library reads them anew for every context is proved at boot: the known
-answers are computed under a second key.
+Every request brings a new key, and a new context for it is most of what the library takes for a short one. Its Python
+objects that describe a cipher take half as long again. So each instance makes them once, over its own buffers for key
+and counter, and later changes what those hold. That the library reads them anew for every context is proved at boot:
+the known answers are computed under a second key.
 
 *What is not asked of the library.* What comes after block 2**32 - 1 differs from release to release: up to 48 the
 counter carries into word 13 and, at 2**64, wraps without a carry into word 14; from 49 on the call raises. Under other

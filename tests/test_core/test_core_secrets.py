@@ -130,10 +130,9 @@ class RaisingCipher:
 def break_openssl(monkeypatch: pytest.MonkeyPatch, encryptor: Callable[..., object]) -> None:
     """Make *encryptor* stand in for the method of ``cryptography`` that makes a context, and make those that are."""
     if any(provider == "openssl" for _, provider, _ in CELLS):
-        from fortuna.generators.providers import openssl
-
-        monkeypatch.setattr(openssl.Cipher, "encryptor", encryptor)
-        monkeypatch.setattr(openssl.OpenSSLChaCha, "_enter", lambda self, counter: self._recipe.encryptor())
+        provider = "fortuna.generators.providers.openssl"
+        monkeypatch.setattr(f"{provider}.Cipher.encryptor", encryptor)
+        monkeypatch.setattr(f"{provider}.OpenSSLChaCha._enter", lambda self, counter: self._recipe.encryptor())
 
 
 def break_native(monkeypatch: pytest.MonkeyPatch) -> None:
