@@ -108,6 +108,17 @@ class FirstKeyOnly(ReferenceChaCha20):
             super()._rekey(key)
 
 
+class WrongWhenLong(ReferenceChaCha20):
+    """Right in short calls alone."""
+
+    __slots__ = ()
+    provider = "wrong-when-long"
+
+    def _fill(self, counter: int, out: WritableBuffer) -> None:
+        super()._fill(counter, out)
+        out[0] ^= len(out) > 1000
+
+
 class Raising(ReferenceChaCha20):
     """Fails as a library that refuses to cross fails."""
 
@@ -162,6 +173,7 @@ WRONG: list[tuple[type[KeystreamGenerator], int]] = [
     (Idle, 2**32 - 1),
     (Keyless, 2**32 - 1),
     (FirstKeyOnly, 2**32 - 1),
+    (WrongWhenLong, 2**32 - 3),
     (BigEndianAES, 2**32 - 1),
     (HalfCounterAES, 2**64 - 1),
 ]
