@@ -83,8 +83,8 @@ class OpenSSLAES256ICM(AES256ICM):
         self._template: CounterTemplate | None = None
 
     def _rekey(self, key: Buffer) -> None:
-        self._key[:] = key
         self._cipher = None
+        self._key[:] = key
 
     def _fill(self, counter: int, out: WritableBuffer) -> None:
         if self._cipher is None:
@@ -143,8 +143,8 @@ class OpenSSLChaCha(ChaCha):
             raise wrong_answer("openssl, in one call of the library", "chacha20", counter, got)
 
     def _rekey(self, key: Buffer) -> None:
-        self._key[:] = key
         self._cipher = None
+        self._key[:] = key
 
     def _fill(self, counter: int, out: WritableBuffer) -> None:
         size = len(out)

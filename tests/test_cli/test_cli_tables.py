@@ -50,6 +50,7 @@ OTHERS: Final[dict[str, Any]] = {
     "reseed.min_pool_size": 128,
     "reseed.interval": 1e-5,
     "entropy.sources": ["os"],
+    "entropy.health_tests": False,
     "boot.timeout": 3600,
     "boot.pretend_unseeded": True,
 }
@@ -69,6 +70,7 @@ interval = 1e-5
 sources = [
   "os",
 ]
+health_tests = false
 """
 FULL_FILE_LINES: Final = {
     "generator.cipher": 5,
@@ -78,6 +80,7 @@ FULL_FILE_LINES: Final = {
     "reseed.min_pool_size": 10,
     "reseed.interval": 11,
     "entropy.sources": 13,
+    "entropy.health_tests": 16,
     "boot.timeout": 1,
     "boot.pretend_unseeded": 2,
 }
