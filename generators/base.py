@@ -81,10 +81,11 @@ class KeystreamGenerator(Uncopyable, ABC):
         BufferError
             *key* is not contiguous; the old key stays.
         """
-        view = byte_view(key)
-        if len(view) != KEY_SIZE:
-            raise ParameterError(f"key: got {len(view)} bytes, need exactly {KEY_SIZE} bytes")
-        self._rekey(key if isinstance(key, bytes | bytearray) else view)
+        # Providers are faster with a bytearray than with a view of it, here and below.
+        plain = key if isinstance(key, bytearray) else byte_view(key)
+        if len(plain) != KEY_SIZE:
+            raise ParameterError(f"key: got {len(plain)} bytes, need exactly {KEY_SIZE} bytes")
+        self._rekey(plain)
         self._is_keyed = True
 
     def keystream_into(self, counter: SupportsIndex, out: WritableBuffer) -> int:
@@ -114,10 +115,9 @@ class KeystreamGenerator(Uncopyable, ABC):
             raise ParameterError("counter: out of range; a block counter is an integer in 0..2**128 - 1")
         if not self._is_keyed:
             raise ParameterError(f"{self.name}: no key is set; call set_key(32 bytes) first")
-        view = writable_view(out)
-        # Library providers are faster with a bytearray than with a view of it, hence the distinction.
-        self._fill(start, out if isinstance(out, bytearray) else view)
-        return (start - (-view.nbytes // self.block_size)) & COUNTER_MAX
+        plain = out if isinstance(out, bytearray) else writable_view(out)
+        self._fill(start, plain)
+        return (start - (-len(plain) // self.block_size)) & COUNTER_MAX
 
     def wipe(self) -> None:
         """Forget the key and overwrite what can be overwritten; `set_key` makes the instance usable again."""
@@ -171,6 +171,8 @@ def byte_view(buffer: Buffer) -> memoryview:
 
 def writable_view(buffer: WritableBuffer) -> memoryview:
     """Return *buffer* as a view of writable single bytes, or raise ``BufferError`` saying which property is wrong."""
-    if memoryview(buffer).readonly:
+    view = memoryview(buffer)
+    if view.readonly:
         raise BufferError("buffer: it is read-only; pass a bytearray or another writable buffer")
-    return byte_view(buffer)
+    # Plain bytes, which nearly every buffer is of, need no second look.
+    return view if view.format == "B" and view.ndim == 1 and view.c_contiguous else byte_view(view)

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 #: (generator, provider) -> module below this package, class.
 FACTORIES: Final = {
     ("aes256-icm", "native"): ("providers.native", "NativeAES256ICM"),
+    ("aes256-icm", "openssl"): ("providers.openssl", "OpenSSLAES256ICM"),
     ("aes256-icm", "pycryptodome"): ("providers.pycryptodome", "PyCryptodomeAES256ICM"),
     ("aes256-icm", "reference"): ("providers.reference_aes", "ReferenceAES256ICM"),
     ("chacha20", "native"): ("providers.native", "NativeChaCha20"),
+    ("chacha20", "openssl"): ("providers.openssl", "OpenSSLChaCha20"),
     ("chacha20", "pycryptodome"): ("providers.pycryptodome", "PyCryptodomeChaCha20"),
     ("chacha20", "reference"): ("providers.reference_chacha", "ReferenceChaCha20"),
     ("chacha12", "native"): ("providers.native", "NativeChaCha12"),
@@ -31,6 +33,8 @@ FACTORIES: Final = {
     ("chacha8", "native"): ("providers.native", "NativeChaCha8"),
     ("chacha8", "reference"): ("providers.reference_chacha", "ReferenceChaCha8"),
     ("xchacha20", "native"): ("providers.native", "NativeXChaCha20"),
+    ("xchacha20", "openssl"): ("providers.openssl", "OpenSSLXChaCha20"),
+    ("xchacha20", "pycryptodome"): ("providers.pycryptodome", "PyCryptodomeXChaCha20"),
     ("xchacha20", "reference"): ("providers.reference_chacha", "ReferenceXChaCha20"),
     ("xchacha12", "native"): ("providers.native", "NativeXChaCha12"),
     ("xchacha12", "reference"): ("providers.reference_chacha", "ReferenceXChaCha12"),
@@ -54,7 +58,7 @@ KERNELS: Final = (
     "python",
 )
 #: What ``auto`` tries, in this order. ``reference`` is missing on purpose: slow, and its AES is not constant-time.
-AUTO_ORDER: Final = ("native", "pycryptodome")
+AUTO_ORDER: Final = ("native", "openssl", "pycryptodome")
 
 #: The outcome of each first use: what may be chosen, or the error that says why not. Facts about the machine.
 _outcomes: dict[tuple[str, str, str], Choice | FortunaError] = {}
@@ -181,7 +185,7 @@ def create(name: str, provider: str = "auto", kernel: str = "auto") -> Keystream
         ``"aes256-icm"``, ``"chacha20"``, ``"chacha12"``, ``"chacha8"``, ``"xchacha20"``, ``"xchacha12"`` or
         ``"xchacha8"``.
     provider : str
-        ``"auto"``, ``"native"``, ``"pycryptodome"`` or ``"reference"``.
+        ``"auto"``, ``"native"``, ``"openssl"``, ``"pycryptodome"`` or ``"reference"``.
     kernel : str
         ``"auto"``, or one that `available` lists: forces the instruction set.
 

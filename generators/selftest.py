@@ -14,10 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ..typing import Buffer
     from .choice import Choice
 
 #: The key of every answer: 00 01 02 .. 1f.
 KEY: Final = bytes(range(32))
+#: The key that each instance is given before it.
+FIRST_KEY: Final = bytes(32)
 
 #: Generator -> (counter, keystream as hex). tests/test_generators/test_keystream_vectors.py holds the table to the
 #: published values and to every provider.
@@ -150,19 +153,27 @@ def check_known_answers(candidate: Choice) -> None:
     Raises
     ------
     SelfTestError
-        An answer differs, or computing it failed. The message names provider, generator and counter.
+        An answer differs, or computing it failed. The message names provider, generator and counter, and the layout of
+        the counter where it is one that libraries are known to have.
     """
     for counter, expected in KNOWN_ANSWERS[candidate.name]:
-        check(candidate, counter, compute(candidate, counter, len(expected) // 2).hex(), expected)
+        got = compute(candidate, counter, len(expected) // 2)
+        if got.hex() != expected:
+            raise wrong_answer(candidate.provider, candidate.name, counter, got)
     counter, size, expected = LONG_ANSWERS[candidate.name]
-    check(candidate, counter, sha256(compute(candidate, counter, size)).hexdigest(), expected)
+    got = compute(candidate, counter, size)
+    if sha256(got).hexdigest() != expected:
+        raise wrong_answer(candidate.provider, candidate.name, counter, got)
 
 
 def compute(candidate: Choice, counter: int, size: int) -> bytearray:
-    """Return *size* bytes of *candidate*'s keystream from block *counter* on."""
+    """Return *size* bytes of *candidate*'s keystream from block *counter* on, under the second key of an instance."""
     got = bytearray(size)
     try:
         generator = candidate()
+        # Every request brings a new key, so a library that goes on with its first is caught here.
+        generator.set_key(FIRST_KEY)
+        generator.keystream_into(counter, got)
         generator.set_key(KEY)
         generator.keystream_into(counter, got)
     except Exception as error:
@@ -171,8 +182,12 @@ def compute(candidate: Choice, counter: int, size: int) -> bytearray:
     return got
 
 
-def check(candidate: Choice, counter: int, got: str, expected: str) -> None:
-    """Raise where *got* is not the answer expected."""
-    if got != expected:
-        where = f"{candidate.provider}: {candidate.name} at counter {counter:#x}"
-        raise SelfTestError(f"{where}: known answer wrong; this provider is not used, choose another")
+def wrong_answer(who: str, generator: str, counter: int, got: Buffer) -> SelfTestError:
+    """Return the error for a wrong answer, which names the layout of the counter that gives it, if one is known."""
+    # Imported here because a provider that works has no need of a name for what is wrong.
+    from .layouts import layout_of
+
+    layout = layout_of(generator, KEY, counter, bytes(got))
+    found = f" (it has {layout})" if layout else ""
+    where = f"{who}: {generator} at counter {counter:#x}"
+    return SelfTestError(f"{where}: known answer wrong{found}; this provider is not used, choose another")

@@ -54,8 +54,9 @@ class Bench:
     def requests(self) -> Iterator[Table]:
         """Yield a table for each size of request."""
         cells = [cell for cell in available() if cell.is_auto and cell.generator in REQUESTED]
-        cells += [cell for cell in available() if cell.provider == "pycryptodome" and cell.is_available]
-        # A generator that auto runs by pycryptodome would be there twice.
+        cells += [cell for cell in available() if cell.kernel == "library" and cell.generator in REQUESTED]
+        cells = [cell for cell in cells if cell.is_available]
+        # A generator that auto runs by a library would be there twice.
         names = dict.fromkeys((cell.generator, cell.provider, cell.kernel) for cell in cells)
         generators = [self.boot(*name) for name in names]
         for n in SIZES:

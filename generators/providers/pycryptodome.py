@@ -12,8 +12,9 @@ from Crypto.Cipher import ChaCha20 as CryptoChaCha20
 
 from ..aes256_icm import AES256ICM
 from ..base import COUNTER_MAX, KEY_SIZE
-from ..chacha import ChaCha20
-from ..counter import LIBRARY_CALL_MAX, CounterTemplate, counter_blocks, fits_one_call, library_calls
+from ..chacha import ChaCha, ChaCha20, XChaCha20
+from ..counter import ZEROS, CounterTemplate, counter_blocks, fits_one_call, library_calls
+from ..hchacha import ExtendedKey
 from ..secret import Secret
 
 TYPE_CHECKING = False
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     from ...typing import Buffer, WritableBuffer
 
-#: What a stream cipher encrypts to show its keystream. Never written, so its pages stay the kernel's zero page.
-ZEROS: Final = bytes(LIBRARY_CALL_MAX)
 #: Up to this size, joining single counter blocks is faster than keeping a template of 1 MiB.
 SHORT_MAX: Final = 4096
 
@@ -98,8 +97,8 @@ class PyCryptodomeAES256ICM(AES256ICM):
         self._cipher = None
 
 
-class PyCryptodomeChaCha20(ChaCha20):
-    """ChaCha20 by pycryptodome: nonce = high half of C, position = low half."""
+class PyCryptodomeChaCha(ChaCha):
+    """ChaCha20 by pycryptodome, under the key or a subkey: nonce = high half of C, position = low half."""
 
     __slots__ = ("_cipher", "_high", "_key")
 
@@ -138,3 +137,15 @@ class PyCryptodomeChaCha20(ChaCha20):
     def _erase(self) -> None:
         self._key.wipe()
         self._cipher = None
+
+
+class PyCryptodomeChaCha20(PyCryptodomeChaCha, ChaCha20):
+    """ChaCha20 by pycryptodome."""
+
+    __slots__ = ()
+
+
+class PyCryptodomeXChaCha20(ExtendedKey, PyCryptodomeChaCha, XChaCha20):
+    """XChaCha20 by pycryptodome's ChaCha20, since the counter of its own XChaCha20 has 32 bits."""
+
+    __slots__ = ()

@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import tempfile
 from hashlib import sha256
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
@@ -46,8 +47,18 @@ PIECE: Final = 1 << 20
 AES_KERNELS: Final = ("vaes512", "vaes", "aesni", "armv8")
 CHACHA_KERNELS: Final = ("avx512", "avx2", "ssse3", "neon", "portable")
 ALL_GENERATORS: Final = ("aes256-icm", "chacha20", "chacha12", "chacha8", "xchacha20", "xchacha12", "xchacha8")
-#: What the library that is always installed offers.
-LIBRARY_GENERATORS: Final = ("aes256-icm", "chacha20")
+#: What the libraries offer.
+LIBRARY_GENERATORS: Final = ("aes256-icm", "chacha20", "xchacha20")
+#: The providers that are libraries, as ``auto`` tries them, each with what keeps it from running here.
+LIBRARIES: Final = {
+    "openssl": ""
+    if find_spec("cryptography")
+    else "provider 'openssl' cannot be imported: the library cryptography is not installed; "
+    "pip install 'fortuna-rng[openssl]'",
+    "pycryptodome": "",
+}
+#: The first that runs here.
+LIBRARY: Final = next(provider for provider, why in LIBRARIES.items() if not why)
 Cell = tuple[str, str, str]
 
 needs_native = pytest.mark.skipif(WHY_NOT_NATIVE != "", reason=WHY_NOT_NATIVE or "the C extension is here")
@@ -66,7 +77,7 @@ def cells() -> list[Cell]:
     for generator in ALL_GENERATORS:
         found += [(generator, "native", kernel) for kernel, why in native_kernels(generator).items() if not why]
         if generator in LIBRARY_GENERATORS:
-            found.append((generator, "pycryptodome", "library"))
+            found += [(generator, provider, "library") for provider, why in LIBRARIES.items() if not why]
         found.append((generator, "reference", "python"))
     return found
 
@@ -76,7 +87,9 @@ def expected_kernel(generator: str, provider: str = "auto") -> tuple[str, str]:
     for cell in cells():
         if cell[0] == generator and cell[1] == (cell[1] if provider == "auto" else provider):
             return cell[1:]
-    return pytest.skip(WHY_NOT_NATIVE or f"no kernel of the C extension runs {generator} on this processor")
+    return pytest.skip(
+        LIBRARIES.get(provider) or WHY_NOT_NATIVE or f"no kernel of the C extension runs {generator} on this processor"
+    )
 
 
 class Outcome(NamedTuple):

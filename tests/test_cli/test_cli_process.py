@@ -23,6 +23,7 @@ from fortuna.cli import main as main_module
 from fortuna.cli.environment import Environment
 
 from .cli_support import (
+    LIBRARY,
     MODULE,
     NO_EXTENSION,
     PATIENCE_SECONDS,
@@ -349,8 +350,12 @@ print(json.dumps([status, sorted(sys.modules)]))
 
 
 def modules_of_the_library() -> set[str]:
-    """Return what pycryptodome loads for itself, which may be much where cffi is installed."""
-    code = "import sys; from Crypto.Cipher import AES, ChaCha20; print(*sys.modules)"
+    """Return what the library that serves without the extension loads for itself, which may be much."""
+    code = {
+        "openssl": "from cryptography.hazmat.primitives.ciphers import algorithms, modes",
+        "pycryptodome": "from Crypto.Cipher import AES, ChaCha20",
+    }[LIBRARY]
+    code = f"import sys; {code}; print(*sys.modules)"
     return set(launch(command=(sys.executable, "-c", code)).out.decode().split())
 
 
@@ -420,9 +425,11 @@ def test_dump_by_our_kernels_is_light(generator: str) -> None:
 
 
 def test_dump_without_the_extension_loads_one_provider() -> None:
-    """Without the C extension a dump loads pycryptodome and what that loads, and nothing else that is heavy."""
+    """Without the C extension a dump loads one library and what that loads, and nothing else that is heavy."""
     modules = modules_at_exit(NO_EXTENSION)
-    assert "fortuna.generators.providers.pycryptodome" in modules
+    assert {f"fortuna.generators.providers.{LIBRARY}"} == {
+        name for name in modules if name.startswith("fortuna.generators.providers.")
+    }
     assert set() == {"fortuna.native", "fortuna.generators._native"} & modules
     unused = {"dataclasses", "tomli", "tomllib", "numpy", "logging", "multiprocessing"} - modules_of_the_library()
     assert set() == unused & modules

@@ -18,6 +18,8 @@ from .cli_support import (
     AES_KERNELS,
     ALL_GENERATORS,
     CHACHA_KERNELS,
+    LIBRARIES,
+    LIBRARY,
     LIBRARY_GENERATORS,
     NO_EXTENSION,
     cells,
@@ -208,26 +210,26 @@ def test_refused_file(write_config: Callable[..., str], table: str) -> None:
 
 
 ORACLE: Final = "the slow oracle; auto never chooses it"
-NOT_IN_THE_LIBRARY: Final = "provider 'pycryptodome' has no generator {!r}; it runs on: native, reference"
+NOT_IN_THE_LIBRARY: Final = "provider {!r} has no generator {!r}; it runs on: native, reference"
 NOT_BUILT: Final = (
     "provider 'native' cannot be imported: the C extension is not in this installation; reinstall with a C compiler, "
     "FORTUNA_NATIVE=require shows what fails"
 )
 
 
-def expected_list(*, native: bool, library: str = "") -> list[list[str]]:
-    """Return the rows of ``--list`` by default, with the extension or not; *library* says why pycryptodome is not."""
+def expected_list(*, native: bool, libraries: dict[str, str] = LIBRARIES) -> list[list[str]]:
+    """Return the rows of ``--list`` by default, with the extension or not; *libraries* says why one is absent."""
     rows = []
     for generator in ALL_GENERATORS:
         tried = [("native", kernel, why) for kernel, why in native_kernels(generator).items()] if native else []
         tried = tried or [("native", "-", NOT_BUILT)]
-        in_library = generator in LIBRARY_GENERATORS
-        tried.append(("pycryptodome", "library", "") if in_library and not library else ("pycryptodome", "-", library))
+        for provider, why in libraries.items():
+            if generator not in LIBRARY_GENERATORS:
+                tried.append((provider, "-", NOT_IN_THE_LIBRARY.format(provider, generator)))
+            else:
+                tried.append((provider, "-" if why else "library", why))
         chosen = ""
-        for provider, kernel, why in tried:
-            note = why
-            if provider == "pycryptodome" and not in_library:
-                note = NOT_IN_THE_LIBRARY.format(generator)
+        for provider, kernel, note in tried:
             state = "absent"
             if not note:
                 note = f"auto prefers {chosen}" if chosen else ""
@@ -246,10 +248,10 @@ def test_list_by_default() -> None:
     rows = show_list()
     assert expected_list(native=True) == rows
     assert 1 == [row[3] for row in rows].count("active")
-    assert [*AES_KERNELS, "library", "python"] == [row[2] for row in rows if row[0] == "aes256-icm"]
-    for generator in ALL_GENERATORS[1:]:
-        last = "library" if generator in LIBRARY_GENERATORS else "-"
-        assert [*CHACHA_KERNELS, last, "python"] == [row[2] for row in rows if row[0] == generator]
+    for generator in ALL_GENERATORS:
+        ours = AES_KERNELS if generator == "aes256-icm" else CHACHA_KERNELS
+        theirs = ["library" if generator in LIBRARY_GENERATORS and not why else "-" for why in LIBRARIES.values()]
+        assert [*ours, *theirs, "python"] == [row[2] for row in rows if row[0] == generator]
     assert set(registry.FACTORIES) == {(g, p) for g, p, _, _, note in rows if "has no generator" not in note}
 
 
@@ -276,7 +278,7 @@ def test_list_without_the_extension(no_extension: None) -> None:
     native = [row for row in rows if row[1] == "native"]
     assert [*ALL_GENERATORS] == [row[0] for row in native]
     assert {"absent"} == {row[3] for row in native}
-    assert ["aes256-icm", "pycryptodome", "library", "active", ""] == rows[1]
+    assert ["aes256-icm", LIBRARY, "library", "active", ""] in rows
 
 
 @pytest.mark.parametrize("cell", registry.FACTORIES, ids="-".join)
@@ -325,12 +327,14 @@ def wrong(monkeypatch: pytest.MonkeyPatch, nothing_tried: None) -> set[tuple[str
 
 def test_list_with_a_wrong_known_answer(wrong: set[tuple[str, str]], no_extension: None) -> None:
     """A provider that failed its self-test is absent, the note says why, and nothing is active by default."""
-    wrong.add(("pycryptodome", "library"))
+    wrong |= {(provider, "library") for provider, why in LIBRARIES.items() if not why}
     rows = show_list()
-    assert ["aes256-icm", "pycryptodome", "library", "absent", "pycryptodome library: known answer wrong"] == rows[1]
-    assert ["absent", "absent", "available", "absent", "available", "available"] == [row[3] for row in rows[:6]]
+    for provider, _ in wrong:
+        note = f"{provider} library: known answer wrong"
+        assert ["aes256-icm", provider, "library", "absent", note] in rows
+    assert ["absent", "absent", "absent", "available"] == [row[3] for row in rows if row[0] == "aes256-icm"]
     assert "active" not in [row[3] for row in rows]
-    assert ["chacha20", "pycryptodome", "library", "active", ""] == show_list("--cipher", "chacha20")[4]
+    assert ["chacha20", LIBRARY, "library", "active", ""] in show_list("--cipher", "chacha20")
 
 
 @needs_native
@@ -356,9 +360,9 @@ def test_provider_that_fails_is_a_configuration_error(
 ) -> None:
     """Where the named cipher cannot run the command ends with 78; no other cipher steps in."""
     for error in (SelfTestError("known answer wrong"), ProviderUnavailableError("cannot be imported")):
-        for provider in ("native", "pycryptodome"):
+        for provider in ("native", *LIBRARIES):
             monkeypatch.setitem(registry._outcomes, ("aes256-icm", provider, "auto"), error)
-        for provider in ("auto", "native", "pycryptodome"):
+        for provider in ("auto", "native", *LIBRARIES):
             outcome = run_here("--provider", provider)
             assert 78 == outcome.status
             assert str(error) in complaint(outcome)
@@ -380,14 +384,19 @@ def test_kernel_that_fails_is_a_configuration_error(wrong: set[tuple[str, str]],
 
 @pytest.fixture
 def without_library(tmp_path: Path) -> dict[str, str]:
-    """Give variables under which pycryptodome cannot be imported."""
-    package = tmp_path / "stub" / "Crypto"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text('raise ImportError("no such library: broken wheel")\n', encoding="ascii")
-    return clean_variables(PYTHONPATH=str(package.parent))
+    """Give variables under which no library can be imported."""
+    for name in ("Crypto", "cryptography"):
+        package = tmp_path / "stub" / name
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text('raise ImportError("no such library: broken wheel")\n', encoding="ascii")
+    return clean_variables(PYTHONPATH=str(tmp_path / "stub"))
 
 
-BROKEN: Final = "provider 'pycryptodome' cannot be imported: no such library: broken wheel"
+BROKEN: Final = {
+    "openssl": "provider 'openssl' cannot be imported: the library cryptography cannot be loaded "
+    "(ImportError: no such library: broken wheel); reinstall it",
+    "pycryptodome": "provider 'pycryptodome' cannot be imported: no such library: broken wheel",
+}
 
 
 def rows_of(outcome: Outcome) -> list[list[str]]:
@@ -398,30 +407,32 @@ def rows_of(outcome: Outcome) -> list[list[str]]:
 
 @needs_native
 def test_list_without_the_library(without_library: dict[str, str]) -> None:
-    """Without pycryptodome its rows are absent with the reason, and our kernels are what they are."""
+    """Without the libraries their rows are absent with the reason, and our kernels are what they are."""
     rows = rows_of(launch("--list", variables=without_library))
-    assert expected_list(native=True, library=BROKEN) == rows
-    assert ["chacha20", "pycryptodome", "-", "absent", BROKEN] in rows
+    assert expected_list(native=True, libraries=BROKEN) == rows
+    for provider, why in BROKEN.items():
+        assert ["chacha20", provider, "-", "absent", why] in rows
     assert ["aes256-icm", *expected_kernel("aes256-icm", "native"), "active", ""] in rows
 
 
 @needs_native
 def test_dump_without_the_library(without_library: dict[str, str]) -> None:
-    """Without pycryptodome our kernels serve every cipher; where the library is named, it is an error all the same."""
+    """Without the libraries our kernels serve every cipher; where one is named, it is an error all the same."""
     for generator in ALL_GENERATORS:
         expected_kernel(generator, "native")
         served = launch("--cipher", generator, variables=without_library)
         assert (0, 65, "") == (served.status, len(served.out), served.err)
-    named = launch("--provider", "pycryptodome", variables=without_library)
-    assert 78 == named.status
-    assert BROKEN == complaint(named)
+    for provider, why in BROKEN.items():
+        named = launch("--provider", provider, variables=without_library)
+        assert 78 == named.status
+        assert why == complaint(named)
 
 
 def test_list_without_library_and_extension(without_library: dict[str, str]) -> None:
     """With neither the list still comes, with the reasons in its notes and nothing active."""
     rows = rows_of(launch_code(NO_EXTENSION, "--list", variables=without_library))
-    assert expected_list(native=False, library=BROKEN) == rows
-    assert ["absent", "absent", "available"] * len(ALL_GENERATORS) == [row[3] for row in rows]
+    assert expected_list(native=False, libraries=BROKEN) == rows
+    assert ["absent", "absent", "absent", "available"] * len(ALL_GENERATORS) == [row[3] for row in rows]
 
 
 def test_dump_without_library_and_extension(without_library: dict[str, str]) -> None:
@@ -438,7 +449,7 @@ def test_dump_without_library_and_extension(without_library: dict[str, str]) -> 
 
 @pytest.mark.parametrize("option", ["--help", "--version", "--tunables"])
 def test_tables_need_no_library(without_library: dict[str, str], option: str) -> None:
-    """Help, version and tunables come without pycryptodome and without the C extension."""
+    """Help, version and tunables come without the libraries and without the C extension."""
     for outcome in (
         launch(option, variables=without_library),
         launch_code(NO_EXTENSION, option, variables=without_library),

@@ -59,6 +59,7 @@ FILES: Final = {
 #: The one file that adapts each library, by the reason in its name.
 THIRD_PARTY: Final = {
     "fortuna.clones": {"snapshot_restore_py"},
+    "fortuna.generators.providers.openssl": {"cryptography"},
     "fortuna.generators.providers.pycryptodome": {"Crypto"},
     "fortuna.tunables_file": {"tomli"},
     # Measures the libraries by themselves, beside our use of them.

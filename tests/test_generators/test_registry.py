@@ -56,7 +56,8 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], tuple[str, 
 
 #: Whether the C extension is in this installation.
 HAS_NATIVE = any(provider == "native" for _, provider, _ in CELLS)
-LIBRARY = ("aes256-icm", "chacha20")
+HAS_CRYPTOGRAPHY = any(provider == "openssl" for _, provider, _ in CELLS)
+LIBRARY = ("aes256-icm", "chacha20", "xchacha20")
 
 
 def test_create_gives_what_was_asked(cell: Cell) -> None:
@@ -79,7 +80,7 @@ def test_auto_prefers_the_first_cell(name: str) -> None:
             made = create(*arguments)
             assert first == (made.name, made.provider, made.kernel)
     assert "reference" not in registry.AUTO_ORDER
-    assert ("native", "pycryptodome") == registry.AUTO_ORDER
+    assert ("native", "openssl", "pycryptodome") == registry.AUTO_ORDER
 
 
 def test_forced_kernel_under_auto(cell: Cell) -> None:
@@ -89,7 +90,7 @@ def test_forced_kernel_under_auto(cell: Cell) -> None:
             create(cell[0], "auto", cell[2])
     else:
         made = create(cell[0], "auto", cell[2])
-        assert cell == (made.name, made.provider, made.kernel)
+        assert next(c for c in CELLS if (c[0], c[2]) == (cell[0], cell[2])) == (made.name, made.provider, made.kernel)
 
 
 @pytest.mark.parametrize("provider", ["auto", *registry.PROVIDERS])
@@ -121,7 +122,7 @@ def test_kernels_are_named(cell: Cell) -> None:
 
 def test_auto_skips_a_failing_provider(tables: object) -> None:
     """``auto`` goes past a wrong provider and a missing one to the first that works."""
-    assert ("native" if HAS_NATIVE else "pycryptodome") == create("chacha20").provider
+    assert next(c for c in CELLS if c[0] == "chacha20")[1] == create("chacha20").provider
 
 
 def test_forced_broken_provider_is_refused(tables: object) -> None:
@@ -223,7 +224,7 @@ def test_available_tells_why_not(tables: object, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(availability, "AUTO_ORDER", ("broken", "absent", "pycryptodome", "second"))
     monkeypatch.setattr(availability, "GENERATORS", ("chacha20",))
     monkeypatch.setitem(registry.FACTORIES, ("chacha20", "second"), ("broken_provider_of_a_test", "SecondChaCha20"))
-    rows = {row.provider: row for row in available() if row.provider != "native"}
+    rows = {row.provider: row for row in available() if row.provider not in ("native", "openssl")}
     assert Availability("chacha20", "broken", "python", False, False, rows["broken"].reason) == rows["broken"]
     assert "known answer wrong" in rows["broken"].reason
     assert ("", False, False) == (rows["absent"].kernel, rows["absent"].is_available, rows["absent"].is_auto)
@@ -243,11 +244,11 @@ def test_availability_is_frozen() -> None:
 
 ABSENT = """
 import sys
-sys.modules["Crypto"] = None
+sys.modules["Crypto"] = sys.modules["cryptography"] = None
 sys.modules["fortuna.generators._native"] = None
 from fortuna.errors import ProviderUnavailableError
 from fortuna.generators import available, create
-for provider in ("auto", "native", "pycryptodome"):
+for provider in ("auto", "native", "openssl", "pycryptodome"):
     try:
         create("chacha20", provider)
     except ProviderUnavailableError as error:
@@ -266,13 +267,14 @@ print({row.is_auto for row in available()})
 def test_without_extension_and_library() -> None:
     """Without both, ``auto`` and the forced providers raise with the reasons; the forced oracle goes on working."""
     run = subprocess.run([sys.executable, "-c", ABSENT], capture_output=True, text=True, check=True)
-    auto, native, library, aes, chacha, providers, chosen = run.stdout.splitlines()
+    auto, native, openssl, library, aes, chacha, providers, chosen = run.stdout.splitlines()
     assert auto.startswith("auto | no provider runs 'chacha20' here (native: provider 'native' cannot be imported: ")
     assert "pycryptodome: provider 'pycryptodome' cannot be imported: " in auto
     assert native.startswith(
         "native | provider 'native' cannot be imported: the C extension is not in this installation; "
     )
     assert "FORTUNA_NATIVE=require" in native
+    assert openssl.startswith("openssl | provider 'openssl' cannot be imported: the library cryptography ")
     assert library.startswith("pycryptodome | provider 'pycryptodome' cannot be imported: ")
     assert "Crypto" in library
     assert "aes256-icm | c7b519846a11411cd6ac07cb03f801a8" == aes
@@ -284,12 +286,12 @@ def test_without_extension_and_library() -> None:
 def test_names_are_loaded_lazily() -> None:
     """Importing the package imports no provider and no library; the door imports only what was asked for."""
     code = (
-        "import sys, fortuna.generators as g; early = {m for m in sys.modules if 'Crypto' in m or 'providers' in m};"
-        "g.create('chacha20', 'reference'); late = {m for m in sys.modules if 'Crypto' in m};"
-        "print(sorted(early), sorted(late))"
+        "import sys, fortuna.generators as g; seen = lambda *names: [m for m in sys.modules for n in names if n in m];"
+        "print(seen('Crypto', 'cryptography', 'providers')); g.create('chacha20', 'reference');"
+        "print(seen('Crypto', 'cryptography'))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "[] []\n" == run.stdout
+    assert "[]\n[]\n" == run.stdout
 
 
 def test_package_names() -> None:
@@ -313,9 +315,11 @@ def test_create_starts_without_a_key(cell: Cell) -> None:
 def test_tables_agree() -> None:
     """The names of generators and providers are those of the table, and each cell is there once."""
     assert {generator for generator, _, _ in CELLS} == set(registry.GENERATORS)
-    assert {provider for _, provider, _ in CELLS} == set(registry.PROVIDERS) - (set() if HAS_NATIVE else {"native"})
+    absent = {name for name, here in (("native", HAS_NATIVE), ("openssl", HAS_CRYPTOGRAPHY)) if not here}
+    assert {provider for _, provider, _ in CELLS} == set(registry.PROVIDERS) - absent
     assert set(registry.AUTO_ORDER) < set(registry.PROVIDERS)
     for name in registry.GENERATORS:
         assert {"native", "reference"} <= {provider for generator, provider in registry.FACTORIES if generator == name}
-        assert ((name, "pycryptodome") in registry.FACTORIES) == (name in LIBRARY)
+        for provider in ("openssl", "pycryptodome"):
+            assert ((name, provider) in registry.FACTORIES) == (name in LIBRARY)
     assert issubclass(SelfTestError, FortunaError)

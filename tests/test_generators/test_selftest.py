@@ -9,6 +9,7 @@ import pytest
 from fortuna.errors import FortunaError, SelfTestError
 from fortuna.generators.aes256_icm import AES256ICM
 from fortuna.generators.choice import Choice
+from fortuna.generators.layouts import layout_of, narrow
 from fortuna.generators.providers.reference_aes import ReferenceAES256ICM, encrypt_block
 from fortuna.generators.providers.reference_chacha import ReferenceChaCha20
 from fortuna.generators.selftest import KEY, KNOWN_ANSWERS, check_known_answers
@@ -18,12 +19,6 @@ from .keystream_support import CELLS, Cell, assert_hidden, chacha_tests, little,
 if TYPE_CHECKING:
     from fortuna.generators import KeystreamGenerator
     from fortuna.typing import Buffer, WritableBuffer
-
-
-def narrow(counter: int, step: int, bits: int) -> int:
-    """Step *counter* in its low *bits* alone: what a library with a shorter counter does."""
-    low = 1 << bits
-    return counter - counter % low + (counter + step) % low
 
 
 class OneBitWrong(ReferenceChaCha20):
@@ -102,6 +97,28 @@ class Keyless(ReferenceChaCha20):
         pass
 
 
+class FirstKeyOnly(ReferenceChaCha20):
+    """Goes on with its first key, whatever comes after it."""
+
+    __slots__ = ()
+    provider = "first-key-only"
+
+    def _rekey(self, key: Buffer) -> None:
+        if not self._is_keyed:
+            super()._rekey(key)
+
+
+class WrongWhenLong(ReferenceChaCha20):
+    """Right in short calls alone."""
+
+    __slots__ = ()
+    provider = "wrong-when-long"
+
+    def _fill(self, counter: int, out: WritableBuffer) -> None:
+        super()._fill(counter, out)
+        out[0] ^= len(out) > 1000
+
+
 class Raising(ReferenceChaCha20):
     """Fails as a library that refuses to cross fails."""
 
@@ -155,6 +172,8 @@ WRONG: list[tuple[type[KeystreamGenerator], int]] = [
     (TwelveRounds, 2**32 - 1),
     (Idle, 2**32 - 1),
     (Keyless, 2**32 - 1),
+    (FirstKeyOnly, 2**32 - 1),
+    (WrongWhenLong, 2**32 - 3),
     (BigEndianAES, 2**32 - 1),
     (HalfCounterAES, 2**64 - 1),
 ]
@@ -171,6 +190,31 @@ def test_wrong_candidate_is_refused(candidate: type[KeystreamGenerator], counter
     assert f"{counter:#x}:" in message
     assert isinstance(caught.value, FortunaError | RuntimeError)
     assert_hidden(KEY, message)
+
+
+@pytest.mark.parametrize("candidate", [candidate for candidate, _ in WRONG])
+def test_layout_is_named(candidate: type[KeystreamGenerator]) -> None:
+    """A counter that wraps at 32 or 64 bits is named in the message, and what is wrong in another way is not."""
+    names = {WrapAt32: "a 32-bit counter that wraps", CarryInto64: "a 64-bit counter that wraps"}
+    with pytest.raises(SelfTestError) as caught:
+        check_known_answers(Choice(candidate, candidate.kernel))
+    assert (f"wrong (it has {names[candidate]}" if candidate in names else "wrong; ") in str(caught.value)
+
+
+def test_layouts_are_those_of_the_negative_vectors() -> None:
+    """The stream that a published narrow counter gives is named by its width, for every number of rounds."""
+    for width in (32, 64):
+        field = f"keystream_if_{width}bit_counter"
+        tests = [
+            test
+            for test in chacha_tests("chacha_counter_boundaries")
+            if test.get(field) not in (None, test["keystream"])
+        ]
+        assert tests
+        for test in tests:
+            got = bytes.fromhex(test[field])
+            name = f"chacha{test['rounds']}"
+            assert layout_of(name, bytes.fromhex(test["key"]), little(test["iv"]), got).startswith(f"a {width}-bit")
 
 
 @pytest.mark.parametrize(("candidate", "why"), [(Raising, "would overflow"), (Unmakeable, "no such device")])

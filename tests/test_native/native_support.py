@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 TESTS: Final = Path(__file__).resolve().parent.parent
 ROOT: Final = TESTS.parent
 Cell = tuple[str, str, str]
+#: The first provider after ours: of the libraries, one is optional.
+LIBRARY: Final = "openssl" if find_spec("cryptography") else "pycryptodome"
 #: Generator, provider and kernel of everything that runs on this machine, and those of our own kernels.
 CELLS: Final = tuple((row.generator, row.provider, row.kernel) for row in available() if row.is_available)
 NATIVE: Final = tuple(cell for cell in CELLS if cell[1] == "native")

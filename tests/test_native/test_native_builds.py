@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from .native_support import NATIVE, ROOT, TESTS, lines_of, run_script
+from .native_support import LIBRARY, NATIVE, ROOT, TESTS, lines_of, run_script
 
 IS_CHECKOUT: Final = (ROOT / "generators" / "_kernels").is_dir() and (ROOT / "setup.py").is_file()
 COMPILER: Final = os.environ.get("CC", "cc")
@@ -101,7 +101,7 @@ print(type(live).__name__, live.stats().provider, live.stats().kernel, len(live.
     # Forcing one tests it by itself, and logs again.
     assert logged == list(dict.fromkeys(line for line in lines if line.startswith("log")))
     said = [line for line in lines[1:] if not line.startswith("log")]
-    choice = ["native", good[0]] if good else ["pycryptodome", "library"]
+    choice = ["native", good[0]] if good else [LIBRARY, "library"]
     assert f"chacha20 {choice[0]} {choice[1]}" == said[0]
     for line, cipher in zip(said[1:3], ("chacha8", "xchacha12"), strict=True):
         assert (f"{cipher} native {good[0]}" if good else f"{cipher} ProviderUnavailableError") == line

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from .native_support import lines_of, run_script
+from .native_support import LIBRARY, lines_of, run_script
 
 #: Finds the module that makes interpreters, under the name that each version of Python gives it.
 MODULE: Final = """
@@ -149,3 +149,38 @@ gc.collect()
 print(sum(reference() is not None for reference in seen))
 """
     assert ["0"] == script(body)
+
+
+def test_openssl_in_an_interpreter() -> None:
+    """Where ``cryptography`` refuses an interpreter, the message says what to do, and ``auto`` goes on to another.
+
+    The library is loaded in the main interpreter first, and the C extension is kept out of the others.
+    """
+    body = '''
+from fortuna.generators import create
+print(create("chacha20", "openssl").provider)
+code = """
+import sys
+sys.modules["fortuna.generators._native"] = None
+from fortuna.errors import ProviderUnavailableError
+from fortuna.generators import available, create
+print(create("chacha20").provider)
+try:
+    print(create("chacha20", "openssl").provider)
+except ProviderUnavailableError as error:
+    print(error)
+print(*[row.reason for row in available() if (row.generator, row.provider) == ("chacha20", "openssl")], flush=True)
+"""
+where = interpreters.create()
+run(where, code)
+interpreters.destroy(where)
+'''
+    if LIBRARY != "openssl":
+        pytest.skip("the library cryptography is not installed")
+    outside, served, message, reason = script(body)
+    assert ["openssl", "pycryptodome"] == [outside, served]
+    assert message == reason
+    assert message.startswith(
+        "provider 'openssl' cannot be imported: the library cryptography refuses sub-interpreters ("
+    )
+    assert message.endswith("; use native or pycryptodome in them")
