@@ -47,7 +47,7 @@ class KeystreamConformance:
     ----------
     block_size : int
         Bytes that one counter value gives.
-    vectors : sequence of (bytes, int, bytes)
+    vectors : tuple of (bytes, int, bytes)
         Known answers from a source that is not the code under test: 32-byte key, counter, keystream. At least one.
     long_size : int
         Bytes of the longest single call that is tried, 1 MiB as Fortuna's longest request; less for slow generators.
