@@ -11,9 +11,10 @@ import pytest
 
 from fortuna.generators import create
 from fortuna.generators.conformance import KeystreamConformance
+from fortuna.generators.trials import SECRET, buffers, held_by, hidden, same
 
 from . import broken_generators
-from .keystream_support import CELLS, Cell, known_rows
+from .keystream_support import CELLS, Cell, known_rows, spellings
 
 if TYPE_CHECKING:
     from fortuna.generators import KeystreamGenerator
@@ -141,3 +142,35 @@ def test_the_kit_without_pytest() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "fortuna.generators.conformance is made of pytest tests; install pytest to run them\n" == run.stdout
+
+
+def test_a_difference_is_placed() -> None:
+    """A message about two streams says what was compared, and which byte differs first."""
+    same(b"abcd", b"abcd", "nothing")
+    with pytest.raises(AssertionError, match=r"^here: byte 2 of 4 is 78, expected 63$"):
+        same(b"abcd", b"abxx", "here")
+
+
+def test_the_kit_sees_what_an_instance_holds() -> None:
+    """Attributes are seen in slots and without, of base classes too, and in containers; an empty slot is none."""
+
+    class Slotted(broken_generators.Sound):
+        __slots__ = ("_empty", "_full")
+
+    made = Slotted()
+    made._full = {"a": [bytearray(b"1"), (b"2",)], "b": {3}}  # type: ignore[attr-defined]
+    made.other = memoryview(b"4")  # type: ignore[attr-defined]
+    held = list(held_by(made))
+    assert 3 in held
+    assert made._is_keyed in held
+    assert {b"1", b"2", b"4", bytes(32)} == {bytes(buffer) for buffer in buffers(made)}
+
+
+@pytest.mark.parametrize("size", [16, 32])
+def test_a_shown_key_is_seen(size: int) -> None:
+    """A key, or its first half, is found in each spelling; other texts pass."""
+    hidden(repr(bytes(32)))
+    for spelling in spellings(SECRET[:size]):
+        for text in (spelling, spelling.upper()):
+            with pytest.raises(AssertionError, match="a text shows the key"):
+                hidden(f"key={text}.")

@@ -247,8 +247,8 @@ import sys
 sys.modules["importlib.metadata"] = None
 import fortuna
 from fortuna.generators import create
-for name in ("aes256-icm", "chacha20", "xchacha8"):
-    create(name)
+for name, provider in (("aes256-icm", "auto"), ("chacha20", "auto"), ("xchacha8", "reference")):
+    create(name, provider)
 live = fortuna.boot(overrides={"generator.cipher": "chacha20"})
 print(len(live.random_bytes(3)), live.stats().distribution == "", "fortuna.generators.third_party" in sys.modules)
 """
