@@ -38,18 +38,20 @@ class Tunable:
     default : bool, int, float, str or tuple of str
         Its type is the tunable's type.
     choices : tuple of str
-        The strings allowed; empty for numbers and booleans.
+        The strings allowed; empty for numbers and booleans. A string without choices is the path of a file.
     group : str
         The entry-point group whose names are allowed as well; empty where there are no plug-ins.
     low, high : float
         The closed range of a number.
+    zero_is_off : bool
+        Whether 0 is allowed below the range, and switches the feature off.
     unit : str
         Of a number.
     meaning : str
         One line for people.
     """
 
-    __slots__ = ("choices", "default", "group", "high", "key", "low", "meaning", "unit")
+    __slots__ = ("choices", "default", "group", "high", "key", "low", "meaning", "unit", "zero_is_off")
 
     def __init__(
         self,
@@ -62,6 +64,7 @@ class Tunable:
         low: float = 0,
         high: float = 0,
         unit: str = "",
+        zero_is_off: bool = False,
     ) -> None:
         self.key = key
         self.default = default
@@ -71,6 +74,7 @@ class Tunable:
         self.low = low
         self.high = high
         self.unit = unit
+        self.zero_is_off = zero_is_off
 
     @property
     def allowed(self) -> str:
@@ -81,9 +85,11 @@ class Tunable:
             return "a list of one or more of " + ", ".join(f'"{choice}"' for choice in self.choices)
         if isinstance(self.default, str):
             names = ", ".join(f'"{choice}"' for choice in self.choices)
-            return f"{names}, or the name of a plug-in" if self.group else names
+            plugin = ", or the name of a plug-in" if self.group else ""
+            return f"{names}{plugin}" if names else 'the absolute path of a file, or "" for none'
         kind = "a number" if isinstance(self.default, float) else "an integer"
-        return f"{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
+        off = "0 (off), or " if self.zero_is_off else ""
+        return f"{off}{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
 
     def check(self, value: Any) -> Value:
         """Return *value* in the tunable's type, or raise `TunableError` that says what was got and what is allowed."""
@@ -105,10 +111,15 @@ class Tunable:
                 return f"got {describe(wrong[0])} in the list"
             return f"{got} with a repetition" if len(set(value)) != len(value) else ""
         if isinstance(self.default, str):
-            return "" if isinstance(value, str) and (value in self.choices or self._is_plugin(value)) else got
+            if not isinstance(value, str):
+                return got
+            fits = value in self.choices or self._is_plugin(value) if self.choices else is_path(value)
+            return "" if fits else got
         # A boolean is an int to Python, not to us. An integer may stand for a float, nan is in no range.
         numbers = (int, float) if isinstance(self.default, float) else (int,)
-        fits = isinstance(value, numbers) and not isinstance(value, bool) and self.low <= value <= self.high
+        if not isinstance(value, numbers) or isinstance(value, bool):
+            return got
+        fits = self.low <= value <= self.high or (self.zero_is_off and value == 0)
         return "" if fits else got
 
     def _is_plugin(self, name: str) -> bool:
@@ -128,13 +139,31 @@ class Tunable:
         return f" (installed: {names or 'none'})"
 
 
-def describe(value: object) -> str:
-    """Return *value* as TOML would write it, cut to a length that a message bears."""
+def is_path(text: str) -> bool:
+    """Tell whether *text* can be the absolute path of a file, or is empty, which means that there is none."""
+    # A relative path would mean another file after each change of the working directory. No file's name holds NUL, and
+    # what is not text (lone surrogates) cannot come from a TOML file.
+    is_text = "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+    return not text or (is_text and text.startswith("/") and not text.endswith("/"))
+
+
+def as_toml(value: Value) -> str:
+    """Return *value* as a TOML file writes it, on one line."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(as_toml, value))}]"
+    if isinstance(value, str):
+        quoted = value.replace("\\", r"\\").replace('"', r"\"")
+        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted) + '"'
+    return str(value)
+
+
+def describe(value: object) -> str:
+    """Return *value* about as TOML would write it, cut to a length that a message bears."""
     if isinstance(value, int) and value.bit_length() > LONG_BITS:
         return f"an integer of {value.bit_length()} bits"
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    text = as_toml(value) if isinstance(value, bool | str) else str(value)
     return text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX - 3]}..."
 
 
@@ -173,7 +202,24 @@ TUNABLES: Final = {
             "reseed.interval", 0.1, "Time that must be exceeded between reseeds.", low=0, high=3600, unit="seconds"
         ),
         Tunable("entropy.sources", ("os",), "What a pull harvests.", choices=("os",)),
+        Tunable(
+            "entropy.harvest_interval",
+            0.0,
+            "Pause of a thread that harvests every source.",
+            low=0.01,
+            high=3600,
+            unit="seconds",
+            zero_is_off=True,
+        ),
+        Tunable(
+            "entropy.per_request",
+            "",
+            "Whose 32 fresh bytes are mixed into K before every call.",
+            choices=("", "os", "cpu"),
+        ),
+        Tunable("entropy.health_tests", True, "Test what the sources give before it is used."),
         Tunable("boot.timeout", 30.0, "How long to wait for the first seed.", low=0, high=3600, unit="seconds"),
+        Tunable("boot.generation_file", "", "A number that the system changes when a snapshot was restored."),
         Tunable("boot.pretend_unseeded", False, "Refuse every request, to test what a service does then."),
     )
 }

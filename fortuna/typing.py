@@ -7,7 +7,7 @@ Annotations all over fortuna are strings (``from __future__ import annotations``
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, SupportsIndex, TypeAlias
+from typing import Literal, Protocol, SupportsIndex, TypeAlias
 
 #: Bytes-like objects. The union is spelled out because ``collections.abc.Buffer`` exists from Python 3.12 only.
 #: Arrays and NumPy arrays are accepted at run time too, as anything is that offers a contiguous buffer.
@@ -24,6 +24,11 @@ Value: TypeAlias = bool | int | float | str | tuple[str, ...]
 
 #: Tunables by dotted name, as `fortuna.boot` takes them: ``{"generator.cipher": "chacha20"}``.
 Overrides: TypeAlias = Mapping[str, object]
+
+
+#: What a harvest costs: ``cheap`` (microseconds; a pull takes two rounds of the pools), ``costly`` (microseconds an
+#: event; a pull takes one) or ``slow`` (it may take its time, so it runs on the harvester's thread only).
+Cost: TypeAlias = Literal["cheap", "costly", "slow"]
 
 
 class Clock(Protocol):
@@ -45,9 +50,14 @@ class Source(Protocol):
     name : str
         The name in ``entropy.sources``.
     number : int
-        0..31 for built-in sources; the source byte of an event.
+        The source byte of its events: 0..31 for built-in sources, 32..127 for plug-ins.
+    cost : str
+        ``"cheap"``, ``"costly"`` or ``"slow"``: where a harvest runs.
     min_entropy : float
-        Bits of min-entropy assumed in each byte, 0.0..8.0, for the credit that the first seed needs.
+        Bits of min-entropy assumed in each byte, above 0.0 and at most 8.0: the credit that the first seed needs, and
+        what the cut-offs of the health tests are derived from.
+    assumption : str
+        Why *min_entropy* is what it is; one sentence for people.
     """
 
     @property
@@ -61,10 +71,23 @@ class Source(Protocol):
         ...
 
     @property
+    def cost(self) -> Cost:
+        """Cost class."""
+        ...
+
+    @property
     def min_entropy(self) -> float:
         """Bits assumed in each byte."""
         ...
 
+    @property
+    def assumption(self) -> str:
+        """Reason for that number."""
+        ...
+
     def harvest(self) -> Buffer:
-        """Return fresh bytes for one pull, or raise `fortuna.SourceError`."""
+        """Return fresh bytes for one pull, at least one, or raise `fortuna.SourceError`.
+
+        A source that is not ``slow`` never blocks.
+        """
         ...

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Final
 
+    from ..typing import Cost
+
 #: Do not block: an unseeded kernel answers EAGAIN (getrandom(2)).
 GRND_NONBLOCK: Final = 1
 #: One pull of a cheap source: 64 events of 32 bytes, two rounds of the 32 pools.
@@ -35,17 +37,18 @@ class OperatingSystem:
     urandom : callable
         ``(size) -> bytes``, as ``os.urandom``.
 
-    Attributes
-    ----------
-    min_entropy : float
-        8 bits a byte: the kernel's output is pseudo-random under a key it holds to be fully seeded.
+    Notes
+    -----
+    Safe for threads; keeps nothing, so a forked child may go on using it.
     """
 
     __slots__ = ("_getrandom", "_urandom")
 
     name = "os"
     number = 0
+    cost: Cost = "cheap"
     min_entropy = 8.0
+    assumption = "the kernel's output is pseudo-random under a key that the kernel holds to be fully seeded"
 
     def __init__(self, getrandom: Callable[[int, int], bytes] | None, urandom: Callable[[int], bytes]) -> None:
         self._getrandom = getrandom

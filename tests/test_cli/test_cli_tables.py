@@ -48,6 +48,7 @@ OTHERS: Final[dict[str, Any]] = {
     "reseed.min_pool_size": 128,
     "reseed.interval": 1e-5,
     "entropy.sources": ["os"],
+    "entropy.health_tests": False,
     "boot.timeout": 3600,
     "boot.pretend_unseeded": True,
 }
@@ -67,6 +68,7 @@ interval = 1e-5
 sources = [
   "os",
 ]
+health_tests = false
 """
 FULL_FILE_LINES: Final = {
     "generator.cipher": 5,
@@ -76,6 +78,7 @@ FULL_FILE_LINES: Final = {
     "reseed.min_pool_size": 10,
     "reseed.interval": 11,
     "entropy.sources": 13,
+    "entropy.health_tests": 16,
     "boot.timeout": 1,
     "boot.pretend_unseeded": 2,
 }

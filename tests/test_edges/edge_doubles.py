@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from fortuna.typing import Cost
+
 HERE: Final = Path(__file__).resolve().parent
 #: Both names of the product's code: the package, and the folder that its link `generators` leads to.
 PRODUCT: Final = (
@@ -80,10 +82,13 @@ class ScriptedSource:
     def __init__(self, name: str = "scripted", *, number: int = 7, min_entropy: float = 8.0, size: int = 2048) -> None:
         self.name = name
         self.number = number
+        self.cost: Cost = "cheap"
         self.min_entropy = min_entropy
+        self.assumption = "a script"
         self.size = size
         self.harvests = 0
         self.is_failing = False
+        self.failure = errno.EIO
         self.before_harvest: Callable[[], None] = lambda: None
 
     def harvest(self) -> bytes:
@@ -91,7 +96,7 @@ class ScriptedSource:
         self.before_harvest()
         self.harvests += 1
         if self.is_failing:
-            raise SourceError(errno.EIO, f"source {self.name}: told to fail")
+            raise SourceError(self.failure, f"source {self.name}: told to fail")
         return self.script(self.harvests)
 
     def script(self, harvest: int) -> bytes:
@@ -142,6 +147,8 @@ class Bench:
         pretend_unseeded: bool = False,
         forks: ForkDetector | None = None,
         make_keystream: Any = None,
+        health_tests: bool = False,
+        **parts: Any,
     ) -> None:
         self.clock = ManualClock()
         self.scripted = ScriptedSystem()
@@ -159,6 +166,8 @@ class Bench:
             min_pool_size=min_pool_size,
             interval_ns=interval_ns,
             pretend_unseeded=pretend_unseeded,
+            health_tests=health_tests,
+            **parts,
         )
         self.fortuna = Fortuna(self.parts)
         assert KINDS[path] == type(self.fortuna).__name__

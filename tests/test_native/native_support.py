@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fortuna.generators.choice import Choice
+    from fortuna.typing import Cost
 
 TESTS: Final = Path(__file__).resolve().parent.parent
 ROOT: Final = TESTS.parent
@@ -120,7 +121,9 @@ class ScriptedSource:
     def __init__(self, number: int = 7) -> None:
         self.name = f"scripted-{number}"
         self.number = number
+        self.cost: Cost = "cheap"
         self.min_entropy = 8.0
+        self.assumption = "a script"
         self.harvests = 0
         self.is_failing = False
         self.before_harvest: Callable[[], object] = lambda: None
