@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .monitor import SourceReport
+    from ._source_report import SourceReport
 
 
 @dataclass(frozen=True, slots=True)

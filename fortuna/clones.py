@@ -28,16 +28,18 @@ if TYPE_CHECKING:
     class Generation(Protocol):
         """A number that changes when the machine was restored."""
 
-        #: The mapped number, for C to look at; ``None`` where there is nothing to look at.
-        view: memoryview | None
+        @property
+        def view(self) -> memoryview | None:
+            """The mapped number, for C to look at; ``None`` where there is nothing to look at."""
+            ...
 
         def read(self) -> int:
             """Return the number."""
             ...
 
 
-#: Size in bytes -> how a view of that size reads as one number.
-FORMATS: Final = {4: "I", 8: "Q"}
+#: Sizes in bytes of a number.
+SIZES: Final = (4, 8)
 
 
 class NoGeneration(Uncopyable):
@@ -91,7 +93,7 @@ class GenerationFile(Uncopyable):
             ) from error
         self.view = memoryview(self._map)
         # One aligned load of the whole number, so it is never seen half written.
-        self._number = self.view.cast(FORMATS[len(self._map)])
+        self._number = self.view.cast("I" if len(self._map) == 4 else "Q")
 
     def read(self) -> int:
         """Return the number as it is now."""
@@ -104,7 +106,7 @@ class GenerationFile(Uncopyable):
         try:
             status = os.fstat(descriptor)
             size = 4 if stat.S_ISCHR(status.st_mode) else status.st_size
-            if size not in FORMATS or not (stat.S_ISCHR(status.st_mode) or stat.S_ISREG(status.st_mode)):
+            if size not in SIZES or not (stat.S_ISCHR(status.st_mode) or stat.S_ISREG(status.st_mode)):
                 raise OSError(f"it has {status.st_size} bytes")
             return mmap(descriptor, size, access=ACCESS_READ)
         finally:
@@ -114,8 +116,8 @@ class GenerationFile(Uncopyable):
 def register_after_restore(hook: Callable[[], None]) -> bool:
     """Have *hook* called after a restore by the runtime that brings ``snapshot_restore_py``; tell whether it exists."""
     try:
-        from snapshot_restore_py import register_after_restore as register
+        import snapshot_restore_py as runtime  # pyright: ignore[reportMissingTypeStubs]  # it has none
     except ImportError:
         return False
-    register(hook)
+    runtime.register_after_restore(hook)
     return True

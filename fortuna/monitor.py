@@ -162,11 +162,12 @@ class Monitor(Uncopyable):
             self._fail("withheld", str(error), ALARM_BACKOFF_NS)
             return None
         except SourceError as error:
+            text = error.strerror or str(error)
             if error.errno == errno.ENODEV:
-                self._fail("absent", error.strerror, ALARM_BACKOFF_NS, is_quiet=True)
+                self._fail("absent", text, ALARM_BACKOFF_NS, is_quiet=True)
             else:
                 backoff_ns = NOT_YET_BACKOFF_NS if error.errno == errno.EAGAIN else ERROR_BACKOFF_NS
-                self._fail("failing", error.strerror or str(error), backoff_ns, is_quiet=is_waiting)
+                self._fail("failing", text, backoff_ns, is_quiet=is_waiting)
             return None
         self._bytes_given += len(harvest)
         took_ns = self._clock.monotonic_ns() - start

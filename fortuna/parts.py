@@ -9,7 +9,7 @@ from .generators.secret import Secret, Uncopyable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Final
+    from typing import Any, Final
 
     from .clones import Generation
     from .core.constructions import Construction
@@ -125,5 +125,5 @@ class Parts(Uncopyable):
 
     def without_sources(self) -> Parts:
         """Return the same parts for a generator that is fed by its parent alone."""
-        changed = {"sources": (), "harvest_interval_ns": 0, "make_seed_file": no_seed_file}
+        changed: dict[str, Any] = {"sources": (), "harvest_interval_ns": 0, "make_seed_file": no_seed_file}
         return Parts(**{name: changed.get(name, getattr(self, name)) for name in self.__slots__})

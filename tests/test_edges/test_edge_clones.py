@@ -143,7 +143,7 @@ def test_edge_clones_a_change_while_bytes_are_made_discards_them(counter: Counte
                 counter.step()
             return size
 
-    shared.__class__ = Restored  # type: ignore[assignment]
+    shared.__class__ = Restored
     got = bench.fortuna.random_bytes(32)
     assert expected == made[0] != got
     assert 2 == len(made)
