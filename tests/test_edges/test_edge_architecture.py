@@ -68,6 +68,10 @@ REASONS_BELOW: Final = {
         "os": "has forks wait for imports",
         "_thread": "the lock that they wait for",
     },
+    "fortuna.generators.plugins": {
+        "importlib": "reads what is installed, when a plug-in is asked for",
+        "re": "compares names of distributions",
+    },
     "fortuna.generators.registry": {"logging": "says which kernel failed its known answers"},
     "fortuna.generators.sha256": dict.fromkeys(SHA256_MODULES, "the hash, without the library that hashlib loads"),
 }
