@@ -13,6 +13,8 @@ class Stats:
     ----------
     generator, provider, kernel, construction : str
         What was booted.
+    distribution : str
+        Name and version of the distribution whose plug-in the generator is; empty for one of ours.
     is_seeded : bool
         Whether requests are answered.
     requests : int
@@ -39,6 +41,7 @@ class Stats:
     provider: str
     kernel: str
     construction: str
+    distribution: str
     is_seeded: bool
     requests: int
     bytes_given: int

@@ -96,26 +96,30 @@ def plugins(group: str) -> tuple[Plugin, ...]:
     """Return what the installed distributions offer in *group*, sorted by name; imports none of it.
 
     A distribution whose metadata cannot be read offers nothing. Where one is installed twice, the first on the path
-    counts, as it does for imports.
+    counts, as it does for imports. A frozen application that left ``importlib.metadata`` out has no plug-ins.
     """
-    from importlib.metadata import distributions
-    from re import sub
-
-    found: list[Plugin] = []
-    seen: set[str] = set()
-    for distribution in distributions():
+    with Undisturbed():
         try:
-            metadata = distribution.metadata
-            if "Name" not in metadata or "Version" not in metadata:
+            from importlib.metadata import distributions
+            from re import sub
+        except ImportError:
+            return ()
+
+        found: list[Plugin] = []
+        seen: set[str] = set()
+        for distribution in distributions():
+            try:
+                metadata = distribution.metadata
+                if "Name" not in metadata or "Version" not in metadata:
+                    continue
+                name, version = metadata["Name"], metadata["Version"]
+                # Distribution names are compared as PEP 503 says: case and the kind of separator do not matter.
+                key = sub("[-_.]+", "-", name).lower()
+                if key not in seen:
+                    found += [Plugin(point, name, version) for point in distribution.entry_points.select(group=group)]
+                    seen.add(key)
+            except Exception:  # noqa: BLE001, S112  # missing files, wrong encodings, lines without an equals sign, ...
                 continue
-            name, version = metadata["Name"], metadata["Version"]
-            # Distribution names are compared as PEP 503 says: case and the kind of separator do not matter.
-            key = sub("[-_.]+", "-", name).lower()
-            if key not in seen:
-                found += [Plugin(point, name, version) for point in distribution.entry_points.select(group=group)]
-                seen.add(key)
-        except Exception:  # noqa: BLE001, S112  # missing files, wrong encodings, lines without an equals sign, ...
-            continue
     return tuple(sorted(found, key=lambda plugin: (plugin.name, plugin.distribution)))
 
 
@@ -127,10 +131,16 @@ def plugin_named(group: str, name: str) -> Plugin | None:
     ParameterError
         It is offered more than once; the message names the distributions.
     """
-    found = [plugin for plugin in plugins(group) if plugin.name == name]
+    return the_one(plugins(group), name)
+
+
+def the_one(offered: tuple[Plugin, ...], name: str) -> Plugin | None:
+    """Return the one of that name among the plug-ins of a group, as `plugin_named` does."""
+    found = [plugin for plugin in offered if plugin.name == name]
     if len(found) > 1:
         raise ParameterError(
-            f"plug-in {name!r} for {group} is offered by {' and by '.join(plugin.supplier for plugin in found)}; "
-            "there is no telling which one is meant, so uninstall all but one"
+            f"plug-in {name!r} for {found[0].group} is offered by "
+            f"{' and by '.join(plugin.supplier for plugin in found)}; there is no telling which one is meant, so "
+            "uninstall all but one"
         )
     return found[0] if found else None

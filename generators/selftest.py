@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from ..typing import Buffer
     from .choice import Choice
 
 #: The key of every answer: 00 01 02 .. 1f.
@@ -152,10 +153,14 @@ def check_known_answers(candidate: Choice) -> None:
     SelfTestError
         An answer differs, or computing it failed. The message names provider, generator and counter.
     """
-    for counter, expected in KNOWN_ANSWERS[candidate.name]:
-        check(candidate, counter, compute(candidate, counter, len(expected) // 2).hex(), expected)
-    counter, size, expected = LONG_ANSWERS[candidate.name]
-    check(candidate, counter, sha256(compute(candidate, counter, size)).hexdigest(), expected)
+    # A plug-in brings its own; one of ours that the table lacks is a mistake of ours, and shows as one.
+    answers = candidate.known_answers if candidate.distribution else KNOWN_ANSWERS[candidate.name]
+    for counter, text in answers:
+        expected = bytes.fromhex(text)
+        check(candidate, counter, compute(candidate, counter, len(expected)), expected)
+    if not candidate.distribution:
+        counter, size, digest = LONG_ANSWERS[candidate.name]
+        check(candidate, counter, sha256(compute(candidate, counter, size)).digest(), bytes.fromhex(digest))
 
 
 def compute(candidate: Choice, counter: int, size: int) -> bytearray:
@@ -171,7 +176,7 @@ def compute(candidate: Choice, counter: int, size: int) -> bytearray:
     return got
 
 
-def check(candidate: Choice, counter: int, got: str, expected: str) -> None:
+def check(candidate: Choice, counter: int, got: Buffer, expected: bytes) -> None:
     """Raise where *got* is not the answer expected."""
     if got != expected:
         where = f"{candidate.provider}: {candidate.name} at counter {counter:#x}"

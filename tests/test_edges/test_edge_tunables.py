@@ -47,7 +47,7 @@ def load(key: str, value: object) -> Any:
         ("boot.pretend_unseeded", False),
         ("entropy.sources", ("os",)),
         *(("generator.cipher", name) for name in CIPHERS),
-        *(("generator.provider", name) for name in ("auto", "native", "pycryptodome", "reference")),
+        *(("generator.provider", name) for name in ("auto", "native", "pycryptodome", "reference", "plug-in")),
         *(("generator.kernel", name) for name in KERNELS),
         *(("generator.construction", name) for name in ("fsk2010", "fsk2003", "freebsd")),
     ],
@@ -167,8 +167,8 @@ def test_edge_tunables_defaults_are_allowed_and_complete() -> None:
 def test_edge_tunables_allowed_in_words() -> None:
     """What a message says is allowed, for each kind of tunable."""
     assert {
-        "generator.cipher": ", ".join(f'"{name}"' for name in CIPHERS),
-        "generator.provider": '"auto", "native", "pycryptodome", "reference"',
+        "generator.cipher": ", ".join(f'"{name}"' for name in CIPHERS) + ", or the name of a plug-in",
+        "generator.provider": '"auto", "native", "pycryptodome", "reference", "plug-in"',
         "generator.kernel": ", ".join(f'"{name}"' for name in KERNELS),
         "reseed.min_pool_size": "an integer in 16..1048576 bytes",
         "reseed.interval": "a number in 0..3600 seconds",

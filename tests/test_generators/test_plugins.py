@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 GROUP = "fortuna.tests"
 
 
-@pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give an empty folder at the front of the module path, where distributions can be put."""
-    folder = tmp_path / "site"
-    folder.mkdir()
-    monkeypatch.syspath_prepend(str(folder))
-    return folder
-
-
 def only(group: str = GROUP) -> Plugin:
     """Return the one plug-in of *group*."""
     (plugin,) = plugins(group)
@@ -89,9 +80,17 @@ def test_first_on_the_path_counts(site: Path, tmp_path: Path, monkeypatch: pytes
     """A distribution that is there twice, its name spelled in two ways, counts once: as the path has it first."""
     install(site, "Some.Dist", "1.0", entry_points=f"[{GROUP}]\nold = m:O\nboth = m:B\n")
     first = tmp_path / "first"
+    first.mkdir()
     install(first, "some-dist", "2.0", entry_points=f"[{GROUP}]\nboth = m:B\n")
     monkeypatch.syspath_prepend(str(first))
     assert [("both", "2.0")] == [(p.name, p.version) for p in plugins(GROUP)]
+
+
+def test_without_importlib_metadata(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the standard library's reader of metadata was left out, there are no plug-ins."""
+    install(site, "sound", entry_points=f"[{GROUP}]\ngood = m:G\n")
+    monkeypatch.setitem(sys.modules, "importlib.metadata", None)
+    assert () == plugins(GROUP)
 
 
 def test_one_name_offered_twice(site: Path) -> None:
@@ -126,11 +125,8 @@ def test_failing_load(site: Path, source: str, reason: str) -> None:
     """Whatever stops the import is told with the distribution and its version, as an error of ours."""
     entry_points = f"[{GROUP}]\nname = failing_module_of_plugin:Missing\n"
     install(site, "dist-d", "0.3", entry_points=entry_points, modules={"failing_module_of_plugin": source})
-    try:
-        with pytest.raises(ProviderUnavailableError, match=r"'name' of dist-d 0\.3 cannot be imported") as caught:
-            only().load()
-    finally:
-        sys.modules.pop("failing_module_of_plugin", None)
+    with pytest.raises(ProviderUnavailableError, match=r"'name' of dist-d 0\.3 cannot be imported") as caught:
+        only().load()
     assert reason in str(caught.value)
     assert caught.value.__cause__ is not None
 
