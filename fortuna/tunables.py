@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SHOWN_MAX: Final = 60
 LONG_BITS: Final = 190
 
+#: What a string without choices takes.
+PATH_ALLOWED: Final = 'the absolute path of a file, or "" for none'
+
 #: What the origin of a value says when nobody set it.
 DEFAULT_ORIGIN: Final = "default"
 
@@ -38,7 +41,7 @@ class Tunable:
     default : bool, int, float, str or tuple of str
         Its type is the tunable's type.
     choices : tuple of str
-        The strings allowed; empty for numbers and booleans.
+        The strings allowed; empty for numbers and booleans. A string without choices is the path of a file.
     group : str
         The entry-point group whose names are allowed as well; empty where there are no plug-ins.
     low, high : float
@@ -81,7 +84,7 @@ class Tunable:
             return "a list of one or more of " + ", ".join(f'"{choice}"' for choice in self.choices)
         if isinstance(self.default, str):
             names = ", ".join(f'"{choice}"' for choice in self.choices)
-            return f"{names}, or the name of a plug-in" if self.group else names
+            return f"{names}, or the name of a plug-in" if self.group else names or PATH_ALLOWED
         kind = "a number" if isinstance(self.default, float) else "an integer"
         return f"{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
 
@@ -105,16 +108,17 @@ class Tunable:
                 return f"got {describe(wrong[0])} in the list"
             return f"{got} with a repetition" if len(set(value)) != len(value) else ""
         if isinstance(self.default, str):
-            return "" if isinstance(value, str) and (value in self.choices or self._is_plugin(value)) else got
+            fits = isinstance(value, str) and (self._is_name(value) if self.choices else is_path(value))
+            return "" if fits else got
         # A boolean is an int to Python, not to us. An integer may stand for a float, nan is in no range.
         numbers = (int, float) if isinstance(self.default, float) else (int,)
         fits = isinstance(value, numbers) and not isinstance(value, bool) and self.low <= value <= self.high
         return "" if fits else got
 
-    def _is_plugin(self, name: str) -> bool:
-        """Tell whether a plug-in offers *name*; reads metadata, which a name of our own never needs."""
-        if not self.group:
-            return False
+    def _is_name(self, name: str) -> bool:
+        """Tell whether *name* is a choice or a plug-in's; reads metadata, which a name of our own never needs."""
+        if name in self.choices or not self.group:
+            return name in self.choices
         try:
             return plugin_named(self.group, name) is not None
         except ParameterError as error:
@@ -128,13 +132,31 @@ class Tunable:
         return f" (installed: {names or 'none'})"
 
 
-def describe(value: object) -> str:
-    """Return *value* as TOML would write it, cut to a length that a message bears."""
+def is_path(text: str) -> bool:
+    """Tell whether *text* can be the absolute path of a file, or is empty, which means that there is none."""
+    # A relative path would mean another file after each change of the working directory. No file's name holds NUL, and
+    # what is not text (lone surrogates) cannot come from a TOML file.
+    is_text = "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+    return not text or (is_text and text.startswith("/") and not text.endswith("/"))
+
+
+def as_toml(value: Value) -> str:
+    """Return *value* as a TOML file writes it, on one line."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(as_toml, value))}]"
+    if isinstance(value, str):
+        quoted = value.replace("\\", r"\\").replace('"', r"\"")
+        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted) + '"'
+    return str(value)
+
+
+def describe(value: object) -> str:
+    """Return *value* about as TOML would write it, cut to a length that a message bears."""
     if isinstance(value, int) and value.bit_length() > LONG_BITS:
         return f"an integer of {value.bit_length()} bits"
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    text = as_toml(value) if isinstance(value, bool | str) else str(value)
     return text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX - 3]}..."
 
 

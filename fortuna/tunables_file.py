@@ -25,6 +25,8 @@ ENVIRONMENT_VARIABLE: Final = "FORTUNA_CONFIG"
 SYSTEM_FILE: Final = "/etc/fortuna.toml"
 #: Far above any real file; whoever names a larger one has named the wrong file.
 SIZE_MAX: Final = 1 << 20
+#: Marks that a bare word may hold: a path's and a name's.
+WORD_MARKS: Final = "-_./"
 #: The tables that tunables stand in.
 TABLES: Final = frozenset(key.partition(".")[0] for key in TUNABLES)
 
@@ -171,7 +173,7 @@ def advise(key: str, line: str) -> str:
     """Return what to do about a syntax error on *line* where it is a bare word in place of *key*'s value."""
     name, _, rest = line.partition("=")
     word = rest.partition("#")[0].strip()
-    if key not in TUNABLES or not word.replace("-", "").replace("_", "").isalnum():
+    if key not in TUNABLES or not word.translate(dict.fromkeys(map(ord, WORD_MARKS))).isalnum():
         return ""
     default = TUNABLES[key].default
     if isinstance(default, bool):

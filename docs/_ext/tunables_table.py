@@ -10,22 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from fortuna.tunables import TUNABLES, Tunable
+from fortuna.tunables import TUNABLES, Tunable, as_toml
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
-
-
-def toml(value: object) -> str:
-    """Return *value* as the TOML file writes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return f'"{value}"'
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return str(value)
 
 
 def row(*cells: nodes.Node) -> nodes.row:
@@ -61,7 +50,7 @@ class TunablesDirective(SphinxDirective):
         name = nodes.literal(tunable.key, tunable.key, ids=[target])
         self.state.document.note_explicit_target(name)
         self.env.domains.standard_domain.note_object("tunable", tunable.key, target, location=name)
-        default = toml(tunable.default)
+        default = as_toml(tunable.default)
         return row(name, nodes.Text(tunable.meaning), nodes.literal(default, default), nodes.Text(tunable.allowed))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import FortunaError
 from ..generators import available
 from ..generators.registry import resolve
-from ..tunables import describe
+from ..tunables import as_toml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,12 +36,9 @@ def list_generators(tunables: Tunables) -> str:
 
 def list_tunables(tunables: Tunables) -> str:
     """Return the effective values as TOML, each with its origin as a comment."""
-    rows = []
-    for key in tunables:
-        value = tunables[key]
-        shown = f"[{', '.join(describe(item) for item in value)}]" if isinstance(value, tuple) else describe(value)
-        rows.append((f"{key} = {shown}", f"# {ascii(tunables.origin(key))[1:-1]}"))
-    return columns(rows)
+    return columns(
+        [(f"{key} = {as_toml(tunables[key])}", f"# {ascii(tunables.origin(key))[1:-1]}") for key in tunables]
+    )
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from fortuna.tunables import TUNABLES, Tunable, Tunables, describe
+from fortuna.tunables import TUNABLES, Tunables, as_toml
 from fortuna.tunables_file import load_tunables
 
 from .docs_support import ROOT
@@ -44,12 +44,6 @@ def entries() -> dict[str, tuple[str, str]]:
     return found
 
 
-def as_toml(tunable: Tunable) -> str:
-    """Return the default as a TOML file writes it."""
-    value = tunable.default
-    return f"[{', '.join(map(describe, value))}]" if isinstance(value, tuple) else describe(value)
-
-
 def test_default_file_has_every_tunable() -> None:
     """The default file sets every tunable, in the order of their declaration, and no other."""
     assert list(TUNABLES) == list(entries())
@@ -68,8 +62,8 @@ def test_default_file_explains(key: str) -> None:
     tunable = TUNABLES[key]
     comment, value = entries()[key]
     assert comment.startswith(tunable.meaning)
-    assert comment.endswith(f"Allowed: {tunable.allowed}. Default: {as_toml(tunable)}.")
-    assert as_toml(tunable) == value
+    assert comment.endswith(f"Allowed: {tunable.allowed}. Default: {as_toml(tunable.default)}.")
+    assert as_toml(tunable.default) == value
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)

@@ -9,9 +9,10 @@ import pickle
 from typing import Any, Final
 
 import pytest
+import tomli
 
 from fortuna.errors import FortunaError, TunableError
-from fortuna.tunables import TUNABLES, Tunables, describe
+from fortuna.tunables import TUNABLES, Tunable, Tunables, as_toml, describe
 from fortuna.tunables_file import load_tunables
 
 MIN, MAX = -math.inf, math.inf
@@ -194,6 +195,9 @@ def test_edge_tunables_allowed_in_words() -> None:
         (True, "true"),
         (False, "false"),
         ("a", '"a"'),
+        ("", '""'),
+        ('a"b\\', r'"a\"b\\"'),
+        ("a\nb\0", r'"a\U0000000ab\U00000000"'),
         (1, "1"),
         (0.5, "0.5"),
         ("x" * 58, '"' + "x" * 58 + '"'),
@@ -204,6 +208,40 @@ def test_edge_tunables_values_in_messages(value: object, text: str) -> None:
     """A value is written as TOML would, and cut at 60 characters."""
     assert text == describe(value)
     assert len(describe(value)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (0.5, "0.5"),
+        (64, "64"),
+        (("os", "cpu"), '["os", "cpu"]'),
+        ("/" + "x" * 100, '"/' + "x" * 100 + '"'),
+        ('/a "b" \\ c\td é', '"/a \\"b\\" \\\\ c\\U00000009d é"'),
+    ],
+)
+def test_edge_tunables_values_as_toml(value: Any, text: str) -> None:
+    """A value is written in full, on one line, and a TOML parser reads the same value from it."""
+    assert text == as_toml(value)
+    parsed = tomli.loads(f"value = {text}")["value"]
+    assert value == (tuple(parsed) if isinstance(value, tuple) else parsed)
+
+
+@pytest.mark.parametrize("value", ["", "/a", "/var/lib/fortuna/seed", "/a b/ü", "//a", "/a\n", "/.", "/" + "x" * 5000])
+def test_edge_tunables_paths_allowed(value: str) -> None:
+    """A string without choices takes any absolute path of a file, and nothing at all."""
+    assert value == Tunable("some.path", "", "A path.").check(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a", "./a", "~/a", " /a", "a/", "/", "/a/", "\0", "/a\0b", "/a\ud800b", "/\udfff", b"/a", 1, True, None, ["/a"]],
+)
+def test_edge_tunables_paths_refused(value: object) -> None:
+    """What is relative, names a directory or cannot be the name of a file is refused, on one line."""
+    with pytest.raises(TunableError, match=r'^got .*; allowed is the absolute path of a file, or "" for none$'):
+        Tunable("some.path", "", "A path.").check(value)
 
 
 def test_edge_tunables_a_huge_integer_is_refused_like_any_other() -> None:
