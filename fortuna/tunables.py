@@ -11,6 +11,7 @@ from .core.constructions import CONSTRUCTIONS
 from .errors import ParameterError, TunableError
 from .generators.plugins import plugin_named, plugins
 from .generators.registry import GENERATORS, KERNELS, PLUGIN, PROVIDERS
+from .sources.registry import BUILT_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,10 +82,9 @@ class Tunable:
         if isinstance(self.default, bool):
             return "true or false"
         if isinstance(self.default, tuple):
-            return "a list of one or more of " + ", ".join(f'"{choice}"' for choice in self.choices)
+            return f"a list of one or more of {self._names()}"
         if isinstance(self.default, str):
-            names = ", ".join(f'"{choice}"' for choice in self.choices)
-            return f"{names}, or the name of a plug-in" if self.group else names or PATH_ALLOWED
+            return self._names() or PATH_ALLOWED
         kind = "a number" if isinstance(self.default, float) else "an integer"
         return f"{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
 
@@ -103,7 +103,7 @@ class Tunable:
         if isinstance(self.default, tuple):
             if not isinstance(value, list | tuple) or not value:
                 return got
-            wrong = [item for item in value if item not in self.choices]
+            wrong = [item for item in value if not (isinstance(item, str) and self._is_name(item))]
             if wrong:
                 return f"got {describe(wrong[0])} in the list"
             return f"{got} with a repetition" if len(set(value)) != len(value) else ""
@@ -114,6 +114,11 @@ class Tunable:
         numbers = (int, float) if isinstance(self.default, float) else (int,)
         fits = isinstance(value, numbers) and not isinstance(value, bool) and self.low <= value <= self.high
         return "" if fits else got
+
+    def _names(self) -> str:
+        """Return the names allowed, in words."""
+        names = ", ".join(f'"{choice}"' for choice in self.choices)
+        return f"{names}, or the name of a plug-in" if self.group else names
 
     def _is_name(self, name: str) -> bool:
         """Tell whether *name* is a choice or a plug-in's; reads metadata, which a name of our own never needs."""
@@ -194,8 +199,10 @@ TUNABLES: Final = {
         Tunable(
             "reseed.interval", 0.1, "Time that must be exceeded between reseeds.", low=0, high=3600, unit="seconds"
         ),
-        Tunable("entropy.sources", ("os",), "What a pull harvests.", choices=("os",)),
+        Tunable("entropy.sources", ("os", "cpu"), "What is harvested.", choices=BUILT_IN, group="fortuna.sources"),
+        Tunable("entropy.file", "", 'The character device or FIFO that the source "file" reads.'),
         Tunable("boot.timeout", 30.0, "How long to wait for the first seed.", low=0, high=3600, unit="seconds"),
+        Tunable("boot.allow_without_os", False, 'Boot though entropy.sources does not name "os".'),
         Tunable("boot.pretend_unseeded", False, "Refuse every request, to test what a service does then."),
     )
 }
@@ -253,3 +260,22 @@ class Tunables:
 
     def __repr__(self) -> str:
         return f"Tunables({self._values!r})"
+
+
+def check_together(tunables: Tunables) -> None:
+    """Refuse values that are allowed one by one and make no sense together; the message has the origin in front.
+
+    Raises
+    ------
+    TunableError
+        ``entropy.sources`` lacks ``os`` and ``boot.allow_without_os`` is false, or has ``file`` and ``entropy.file`` is
+        empty.
+    """
+    sources = tunables["entropy.sources"]
+    problem = ""
+    if "os" not in sources and not tunables["boot.allow_without_os"]:
+        problem = 'without "os"; add it, or set boot.allow_without_os = true'
+    elif "file" in sources and not tunables["entropy.file"]:
+        problem = 'with "file", which needs a path; set entropy.file'
+    if problem:
+        raise TunableError(f"{tunables.origin('entropy.sources')}: entropy.sources: got {as_toml(sources)} {problem}")
