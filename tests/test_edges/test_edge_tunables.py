@@ -47,6 +47,11 @@ def load(key: str, value: object) -> Any:
         ("boot.pretend_unseeded", True),
         ("boot.pretend_unseeded", False),
         ("entropy.sources", ("os",)),
+        ("entropy.sources", ("proc", "jitter", "cpu", "os")),
+        ("entropy.file", ""),
+        ("entropy.file", "/dev/hwrng"),
+        ("boot.allow_without_os", True),
+        ("boot.allow_without_os", False),
         *(("generator.cipher", name) for name in CIPHERS),
         *(("generator.provider", name) for name in ("auto", "native", "pycryptodome", "reference", "plug-in")),
         *(("generator.kernel", name) for name in KERNELS),
@@ -58,6 +63,27 @@ def test_edge_tunables_allowed(key: str, value: object) -> None:
     loaded = load(key, value)
     assert value == loaded
     assert type(TUNABLES[key].default) is type(loaded)
+
+
+@pytest.mark.parametrize(
+    ("sources", "values"),
+    [
+        (["cpu"], {"boot.allow_without_os": True}),
+        (["cpu", "os"], {"boot.allow_without_os": True}),
+        (["file"], {"boot.allow_without_os": True, "entropy.file": "/a"}),
+        (["os"], {"entropy.file": "/a"}),
+    ],
+)
+def test_edge_tunables_allowed_together(sources: list[str], values: dict[str, object]) -> None:
+    """The sources may lack ``os`` on purpose, have ``file`` with a path, and leave a path unused."""
+    loaded = load_tunables(None, {"entropy.sources": sources, **values}, environ={})
+    assert tuple(sources) == loaded["entropy.sources"]
+
+
+def test_edge_tunables_refused_together() -> None:
+    """Without a file, the origin in front is that of the sources."""
+    with pytest.raises(TunableError, match=r'^overrides: entropy.sources: got \["jitter"\] without "os"; '):
+        load_tunables(None, {"entropy.sources": ["jitter"]}, environ={})
 
 
 @pytest.mark.parametrize(
@@ -150,7 +176,9 @@ def test_edge_tunables_every_one_has_tests_of_its_ends() -> None:
         "reseed.min_pool_size",
         "reseed.interval",
         "entropy.sources",
+        "entropy.file",
         "boot.timeout",
+        "boot.allow_without_os",
         "boot.pretend_unseeded",
     } == set(TUNABLES)
 
@@ -173,7 +201,7 @@ def test_edge_tunables_allowed_in_words() -> None:
         "generator.kernel": ", ".join(f'"{name}"' for name in KERNELS),
         "reseed.min_pool_size": "an integer in 16..1048576 bytes",
         "reseed.interval": "a number in 0..3600 seconds",
-        "entropy.sources": 'a list of one or more of "os"',
+        "entropy.sources": ('a list of one or more of "os", "cpu", "jitter", "proc", "file", or the name of a plug-in'),
         "boot.pretend_unseeded": "true or false",
     } == {
         key: TUNABLES[key].allowed
