@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
     from . import errors, generators
     from ._boot import Process
+    from ._source_report import SourceReport
     from ._stats import Stats
     from .errors import (
         AlreadyBootedError,
         ClosedError,
         FortunaError,
+        HealthTestError,
         NotSeededError,
         ParameterError,
         ProviderUnavailableError,
@@ -40,12 +42,14 @@ __all__ = [
     "ClosedError",
     "Fortuna",
     "FortunaError",
+    "HealthTestError",
     "NotSeededError",
     "ParameterError",
     "ProviderUnavailableError",
     "RequestTooLargeError",
     "SelfTestError",
     "SourceError",
+    "SourceReport",
     "Stats",
     "TunableError",
     "__version__",
@@ -169,7 +173,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in ("errors", "generators"):
         return import_module(f".{name}", __name__)
-    home = {"Fortuna": ".rng", "Stats": "._stats"}.get(name, ".errors")
+    home = {"Fortuna": ".rng", "SourceReport": "._source_report", "Stats": "._stats"}.get(name, ".errors")
     return getattr(import_module(home, __name__), name)
 
 

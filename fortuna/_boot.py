@@ -11,6 +11,7 @@ import os
 import time
 from _thread import RLock
 
+from .clones import NO_GENERATION, GenerationFile, register_after_restore
 from .core.constructions import construction_named
 from .errors import AlreadyBootedError
 from .forks import ForkDetector
@@ -44,7 +45,7 @@ class SystemClock:
 class Process:
     """What is booted in this process. One instance of it exists; tests make others."""
 
-    __slots__ = ("__weakref__", "_booted", "_locks", "_received", "forks")
+    __slots__ = ("__weakref__", "_booted", "_clone_detectors", "_locks", "_received", "forks")
 
     def __init__(self, forks: ForkDetector) -> None:
         self.forks = forks
@@ -52,6 +53,7 @@ class Process:
         self._locks: dict[int, RLock] = {}
         # What the parent process handed on, looked up once: later the place holds what this process hands on itself.
         self._received: Tunables | None = None
+        self._clone_detectors: tuple[str, ...] | None = None
         forks.watch(self)
 
     def default(self) -> Fortuna:
@@ -64,7 +66,9 @@ class Process:
         # a signal handler that draws during the first boot boots on its own; whoever finishes first wins.
         with self._locks.setdefault(self.forks.epoch(), RLock()):
             tunables = self._effective(config, overrides)
-            running, instance = self._booted or self._publish(tunables, build(tunables, self.forks))
+            running, instance = self._booted or self._publish(
+                tunables, build(tunables, self.forks, self._watch_restores())
+            )
         if running != tunables:
             raise AlreadyBootedError(
                 f"this process is booted already, with other tunables: {differences(running, tunables)}; they are "
@@ -76,6 +80,20 @@ class Process:
         """Free the boot's locks in a forked child; called by the at-fork hook."""
         for lock in tuple(self._locks.values()):
             free_lock(lock)
+
+    def after_restore(self) -> None:
+        """Replace every K of this process, which other copies restored from the same snapshot hold as well.
+
+        Raises
+        ------
+        NotSeededError
+            The operating system gave no bytes; until it does, no request is answered.
+        """
+        generators = [inheritor for inheritor in self.forks.inheritors if isinstance(inheritor, Fortuna)]
+        for generator in generators:
+            generator.mark_restored()
+        for generator in generators:
+            generator.follow_restore()
 
     def compare(self, received: Tunables) -> None:
         """Refuse to work where this process booted before its parent's tunables arrived, and with others."""
@@ -108,6 +126,12 @@ class Process:
                 )
         return received
 
+    def _watch_restores(self) -> tuple[str, ...]:
+        """Register for the hook of a runtime that restores snapshots, once; return the detectors that are live."""
+        if self._clone_detectors is None:
+            self._clone_detectors = ("after-restore hook",) if register_after_restore(self.after_restore) else ()
+        return self._clone_detectors
+
     def _publish(self, tunables: Tunables, instance: Fortuna) -> tuple[Tunables, Fortuna]:
         """Make *instance* the process's, unless a boot that interrupted this one has done so, and return what is."""
         from .multiprocess import hand_on
@@ -126,7 +150,7 @@ def operating_system() -> OperatingSystem:
     return OperatingSystem(getattr(os, "getrandom", None), os.urandom)
 
 
-def build(tunables: Tunables, forks: ForkDetector) -> Fortuna:
+def build(tunables: Tunables, forks: ForkDetector, clone_detectors: tuple[str, ...] = ()) -> Fortuna:
     """Build a live generator from real parts and wait for its first seed.
 
     Raises
@@ -138,7 +162,8 @@ def build(tunables: Tunables, forks: ForkDetector) -> Fortuna:
     """
     system = operating_system()
     clock = SystemClock()
-    sources, _ = choose(tunables, system, clock)
+    sources = choose(tunables, system, clock)
+    path = tunables["boot.generation_file"]
     fortuna = Fortuna(
         Parts(
             make_keystream=resolve(
@@ -152,10 +177,17 @@ def build(tunables: Tunables, forks: ForkDetector) -> Fortuna:
             forks=forks,
             min_pool_size=tunables["reseed.min_pool_size"],
             interval_ns=round(tunables["reseed.interval"] * NANOSECONDS),
+            harvest_interval_ns=round(tunables["entropy.harvest_interval"] * NANOSECONDS),
+            generation=GenerationFile(path) if path else NO_GENERATION,
+            clone_detectors=(*clone_detectors, *(("generation file",) if path else ())),
             pretend_unseeded=tunables["boot.pretend_unseeded"],
         )
     )
-    fortuna.wait_for_seed(round(tunables["boot.timeout"] * NANOSECONDS))
+    try:
+        fortuna.wait_for_seed(round(tunables["boot.timeout"] * NANOSECONDS))
+    except BaseException:
+        fortuna.close()
+        raise
     return fortuna
 
 

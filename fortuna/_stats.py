@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .monitor import SourceReport
+
 
 @dataclass(frozen=True, slots=True)
 class Stats:
@@ -27,10 +31,13 @@ class Stats:
         Time since the last reseed; NaN before the first.
     pool_lengths : tuple of int
         Bytes in P_0 .. P_31.
-    failing_sources : dict
-        Source name -> harvests in a row that failed.
-    fork_detectors : tuple of str
-        The detectors that are live.
+    sources : tuple of SourceReport
+        Counts and health of each source, in the order of ``entropy.sources``; empty for a generator without sources.
+    fork_detectors, clone_detectors : tuple of str
+        What tells a forked child, and a restored copy, that it is one.
+    sticky_flags : tuple of str
+        What went wrong at least once in this process and is worth knowing until it ends, sorted; empty where all is
+        well. ``docs/operations.md`` lists them with what to do.
     is_memory_locked : bool
         Whether K is kept out of swap; only the native generator can see to that.
     is_memory_undumpable : bool
@@ -48,7 +55,9 @@ class Stats:
     reseeds: int
     last_reseed_age_seconds: float
     pool_lengths: tuple[int, ...]
-    failing_sources: dict[str, int]
+    sources: tuple[SourceReport, ...]
     fork_detectors: tuple[str, ...]
+    clone_detectors: tuple[str, ...]
+    sticky_flags: tuple[str, ...]
     is_memory_locked: bool
     is_memory_undumpable: bool

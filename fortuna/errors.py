@@ -48,3 +48,7 @@ class SelfTestError(FortunaError, RuntimeError):
 
 class SourceError(FortunaError, OSError):
     """An entropy source failed or gave unusable bytes. Nothing of them was used."""
+
+
+class HealthTestError(FortunaError, RuntimeError):
+    """A source gave bytes that it would hardly give if its claim of min-entropy were true. They were not used."""

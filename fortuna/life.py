@@ -16,6 +16,7 @@ from .core.accumulator import Accumulator
 from .errors import NotSeededError, SourceError
 from .generators.base import KEY_SIZE
 from .generators.secret import Uncopyable
+from .monitor import OUT_OF_USE, Monitor, log
 from .parts import FIRST_SEED_BITS
 from .shared import free_lock
 
@@ -23,24 +24,28 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
+    from .harvester import Harvester
     from .native import NativeShared
     from .parts import Parts
     from .shared import SharedGenerator
-    from .typing import Buffer, Source
+    from .typing import Buffer
 
 #: Bytes of a harvest that make one event.
 EVENT_SIZE: Final = 32
 #: A pull that has not come back after this time died of an exception raised by a signal handler between taking the
-#: lock and remembering it; built-in sources answer in microseconds.
+#: lock and remembering it; the sources that a pull harvests answer in microseconds.
 STALE_PULL_NS: Final = 10_000_000_000
 #: No number of forks: a pull is due.
 NEVER: Final = -1
+#: The flags of a life.
+NO_SOURCE_LEFT: Final = "no source left"
+NOT_RESEEDED: Final = "no reseed after a restore"
 #: Pause between two looks at sources that are not ready, while a boot waits.
 RETRY_SECONDS: Final = 0.01
 
 
 class Life(Uncopyable):
-    """Accumulator, shared generator and locks of one process.
+    """Accumulator, shared generator, monitored sources, seed file and locks of one process.
 
     Attributes
     ----------
@@ -48,28 +53,40 @@ class Life(Uncopyable):
         The fork epoch it belongs to.
     generator : SharedGenerator or NativeShared
         What requests are served from.
+    generation : int or None
+        The generation number (`fortuna.clones`) that K was last seeded under; ``None``: K must be replaced first.
     accumulator : Accumulator
         Under ``_pool_lock``; its counts may be read without.
-    failures : dict
-        Source name -> how many harvests in a row failed; empty while all is well.
+    monitors : tuple of Monitor
+        The sources. Those that are not slow are harvested under ``_pull_lock``, the others by the harvester alone.
+    flags : set of str
+        What went wrong once and is worth knowing until the end; see `fortuna.Stats`.
     """
 
     __slots__ = (
+        "__weakref__",
+        "_harvester",
         "_last_pull_ns",
         "_parts",
         "_pool_lock",
         "_pull_lock",
+        "_pulled",
         "_pulled_after_forks",
+        "_seed_file",
         "accumulator",
         "epoch",
-        "failures",
+        "flags",
+        "generation",
         "generator",
+        "monitors",
     )
 
     def __init__(self, parts: Parts, epoch: int, generator: SharedGenerator | NativeShared) -> None:
         self._parts = parts
         self.epoch = epoch
         self.generator = generator
+        # Read before anything is harvested: if it changes from here on, K is worth replacing.
+        self.generation: int | None = parts.generation.read()
         self.accumulator = Accumulator(
             self.generator,
             parts.construction,
@@ -82,7 +99,22 @@ class Life(Uncopyable):
         self._last_pull_ns = 0
         # A pull is due after this process was forked, so that what the child inherited is soon worth nothing.
         self._pulled_after_forks = NEVER
-        self.failures: dict[str, int] = {}
+        self.monitors = tuple(Monitor(source, parts.clock, health_tests=parts.health_tests) for source in parts.sources)
+        self._pulled = tuple(monitor for monitor in self.monitors if monitor.cost != "slow")
+        self._seed_file = parts.make_seed_file()
+        self._harvester = self._make_harvester()
+        self.flags: set[str] = set()
+
+    def _make_harvester(self) -> Harvester | None:
+        """Return the harvester where there is work for one."""
+        slow = [monitor for monitor in self.monitors if monitor not in self._pulled]
+        interval = self._parts.harvest_interval_ns
+        if not (slow or interval or self._seed_file):
+            return None
+        # Imported here, because most generators are fed by their readers alone.
+        from .harvester import PAUSE_SECONDS, Harvester
+
+        return Harvester(self, slow, interval / 1e9 or PAUSE_SECONDS, self._parts.clock)
 
     def seed_from(self, fresh: Buffer) -> None:
         """Seed at once from *fresh*, unpaced and without pools: a forked child's or a child generator's first seed."""
@@ -101,34 +133,86 @@ class Life(Uncopyable):
         """Harvest and reseed when the interval has passed since the last pull, unless somebody is at it already."""
         now = self._parts.clock.monotonic_ns()
         passed = now - self._last_pull_ns
-        if passed <= self._parts.interval_ns and self._pulled_after_forks == self._parts.forks.parent_forks:
+        harvester = self._harvester
+        if (
+            0 <= passed <= self._parts.interval_ns
+            and self._pulled_after_forks == self._parts.forks.parent_forks
+            and (harvester is None or harvester.was_started)
+        ):
             return
         if passed > STALE_PULL_NS and self._pull_lock.locked():
             self._pull_lock = allocate_lock()
         lock = self._pull_lock
         if lock.acquire(blocking=False):
             try:
+                if harvester is not None:
+                    harvester.watch(now)
                 self.pull(now)
             finally:
                 lock.release()
 
     def pull(self, now: int) -> None:
-        """Harvest every source, distribute the events and reseed if the schedule asks for it."""
+        """Harvest the sources that are not slow, distribute the events and reseed if the schedule asks for it."""
         self._mark_pulled(now)
-        for source in self._parts.sources:
-            self._harvest(source)
+        for monitor in self._pulled:
+            self.distribute(monitor)
         # At the time of the pull, not of its end: one clock paces both, or some pulls would reseed nothing.
         self._install(now)
         if not self.generator.is_seeded:
             self._pulled_after_forks = NEVER
+        elif self.monitors:
+            self._note_health()
 
     def reseed(self) -> None:
-        """Reseed now from 32 fresh bytes of the operating system and the pools that are due."""
+        """Reseed now from 32 fresh bytes of the operating system, the sources and the pools that are due.
+
+        Raises
+        ------
+        SourceError
+            The operating system gave no bytes; K is unchanged.
+        """
+        generation = self._parts.generation.read()
         fresh = self._parts.system.read(KEY_SIZE)
-        for source in self._parts.sources:
-            self._harvest(source)
+        lock = self._pull_lock
+        # Where a pull is under way, in another thread or under this very call, its harvest will do.
+        if lock.acquire(blocking=False):
+            try:
+                for monitor in self._pulled:
+                    # The one event of a costly source goes where this reseed finds it.
+                    self.distribute(monitor, pool=None if monitor.cost == "cheap" else 0)
+            finally:
+                lock.release()
         self._install(self._parts.clock.monotonic_ns(), fresh)
         fresh.wipe()
+        self.generation = generation
+
+    def follow_generation(self) -> None:
+        """Reseed where the machine or the process was restored since K was last seeded.
+
+        Raises
+        ------
+        NotSeededError
+            The operating system gave no bytes, and K is the one that other copies have as well.
+        """
+        if self._parts.generation.read() == self.generation:
+            return
+        try:
+            self.reseed()
+        except SourceError as error:
+            self.flags.add(NOT_RESEEDED)
+            raise NotSeededError(f"not seeded after a restore: {error}; no byte was given out") from error
+
+    def mark_restored(self) -> None:
+        """Have the next request reseed first: other copies of this process hold the same K."""
+        self.generation = None
+
+    def mix(self) -> None:
+        """Reseed K and C alone from 32 fresh bytes, before a request, where ``entropy.per_request`` asks for it."""
+        read = self._parts.read_per_request
+        if read is not None and self.generator.is_seeded:
+            fresh = read(KEY_SIZE)
+            self.generator.reseed(fresh)
+            fresh.wipe()
 
     def _install(self, now: int, fresh: Buffer | None = None) -> None:
         """Reseed from *fresh* and the due pools, or without *fresh* when the schedule asks for it."""
@@ -139,11 +223,29 @@ class Life(Uncopyable):
         self.generator.reseed(seed)
         seed.wipe()
 
-    def add_event(self, source: int, data: Buffer, min_entropy: float = 0.0) -> None:
-        """Give one event to the pools."""
+    def add_event(self, source: int, data: Buffer) -> None:
+        """Give one event of the application to the pools; it credits nothing."""
         timestamp = self._parts.clock.monotonic_ns()
         with self._pool_lock:
-            self.accumulator.add(source, data, timestamp=timestamp, min_entropy=min_entropy)
+            self.accumulator.add(source, data, timestamp=timestamp)
+
+    def distribute(self, monitor: Monitor, *, pool: int | None = None) -> None:
+        """Harvest one source and give the pools what may be used, as events of 32 bytes."""
+        harvest = monitor.harvest(is_waiting=not self.generator.is_seeded)
+        if harvest is None:
+            return
+        with memoryview(harvest) as view:
+            for start in range(0, len(view), EVENT_SIZE):
+                timestamp = self._parts.clock.monotonic_ns()
+                with self._pool_lock:
+                    self.accumulator.add(
+                        monitor.number,
+                        view[start : start + EVENT_SIZE],
+                        pool=pool,
+                        timestamp=timestamp,
+                        min_entropy=monitor.min_entropy,
+                    )
+        harvest.wipe()
 
     def wait_for_seed(self, timeout_ns: int) -> None:
         """Pull until the first seed or until the time is up.
@@ -161,12 +263,13 @@ class Life(Uncopyable):
             if self.generator.is_seeded:
                 return
             if now >= deadline:
-                failing = ", ".join(self.failures) or "none; they gave too little"
                 raise NotSeededError(
-                    f"not seeded within boot.timeout = {timeout_ns / 1e9:g} s; failing sources: {failing}; "
+                    f"not seeded within boot.timeout = {timeout_ns / 1e9:g} s; failing sources: {self._complaints()}; "
                     "wait for the operating system's generator or raise boot.timeout"
                 )
-            if self.failures:
+            if self._harvester is not None:
+                self._harvester.watch(now)
+            if self._harvester is not None or self.failing:
                 clock.sleep(RETRY_SECONDS)
 
     def abandon_in_child(self) -> None:
@@ -174,28 +277,33 @@ class Life(Uncopyable):
         free_lock(self._pool_lock)
         self.generator.abandon_in_child()
 
+    def do_chores(self) -> None:
+        """Do what the harvester does after each round: pull where an interval is set, save the seed file when due."""
+        now = self._parts.clock.monotonic_ns()
+        if self._parts.harvest_interval_ns and self._pull_lock.acquire(blocking=False):
+            try:
+                self.pull(now)
+            finally:
+                self._pull_lock.release()
+
     def _mark_pulled(self, now: int) -> None:
         self._last_pull_ns = now
         self._pulled_after_forks = self._parts.forks.parent_forks
 
-    def _harvest(self, source: Source) -> None:
-        try:
-            harvest = memoryview(source.harvest())
-        except SourceError as error:
-            self._note_failure(source.name, error)
-            return
-        self.failures.pop(source.name, None)
-        for start in range(0, len(harvest), EVENT_SIZE):
-            self.add_event(source.number, harvest[start : start + EVENT_SIZE], source.min_entropy)
+    @property
+    def failing(self) -> list[Monitor]:
+        """The sources that give nothing to the pools now."""
+        return [monitor for monitor in self.monitors if monitor.state in OUT_OF_USE]
 
-    def _note_failure(self, name: str, error: SourceError) -> None:
-        failures = self.failures.get(name, 0) + 1
-        self.failures[name] = failures
-        if failures == 1 and self.generator.is_seeded:
-            # Imported here because a healthy generator never logs.
-            from logging import getLogger
+    def _note_health(self) -> None:
+        """Raise a flag, and say once, that no source is left; requests go on from the K there is."""
+        if NO_SOURCE_LEFT not in self.flags and len(self.failing) == len(self.monitors):
+            self.flags.add(NO_SOURCE_LEFT)
+            log("no entropy source is left, going on with the current key: %s", self._complaints())
 
-            getLogger("fortuna").warning("entropy source fails, going on with the current key: %s", error)
+    def _complaints(self) -> str:
+        """Return what each failing source answered."""
+        return "; ".join([monitor.last_error for monitor in self.failing]) or "none, but they gave too little"
 
     def __repr__(self) -> str:
         return f"<life {self.epoch} of {self.generator!r}>"

@@ -98,7 +98,9 @@ class NativeFortuna(NativePage, Fortuna):
         keystream = parts.make_keystream
         pace: Literal["coarse", "fine"] = "coarse" if parts.interval_ns >= COARSE_INTERVAL_NS else "fine"
         clock = pace if parts.has_system_clock else parts.clock.monotonic_ns
-        NativePage.__init__(self, keystream.name, keystream.kernel, clock)
+        NativePage.__init__(
+            self, keystream.name, keystream.kernel, clock, parts.generation.view, parts.read_per_request is not None
+        )
         Fortuna.__init__(self, parts)
 
     def pull_soon(self) -> None:
@@ -111,9 +113,12 @@ class NativeFortuna(NativePage, Fortuna):
     def _attend(self) -> None:
         """Do what a request found to be due; called by the C type, again and again until the page is armed."""
         life = self._ready()
+        generation = life.generation
         if life.generator.is_seeded:
             # A fork since `_ready` has wiped the page or stepped the epoch; either keeps it unarmed.
-            if self._is_current(life):
-                self._arm(life_number(life.epoch), life.next_pull_ns)
+            if self._is_current(life) and generation is not None:
+                self._arm(life_number(life.epoch), life.next_pull_ns, generation)
+                if life.generation != generation:
+                    self._disarm()  # a restore was noticed in between, by a signal handler or another thread
         elif self._is_current(life):
             raise NotSeededError("not seeded yet: no source has answered")

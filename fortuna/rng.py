@@ -166,14 +166,16 @@ class Fortuna(Uncopyable):
             self._refuse_if_closed()
             return 0
         try:
+            self._mix()
             start, first = 0, None
             while start < size:
-                life = self._request(view[start : start + REQUEST_MAX])
+                server = self._request(view[start : start + REQUEST_MAX])
                 start += REQUEST_MAX
-                if first is not None and life is not first:
-                    # A fork between two requests: the parent has what was filled before it, so all is made anew.
-                    start, life = 0, None
-                first = life
+                if first is not None and server != first:
+                    # A fork or a restore between two requests: others have what was filled before it, so all is made
+                    # anew.
+                    start, server = 0, None
+                first = server
         except BaseException:
             zeros = bytes(min(size, REQUEST_MAX))  # not of the whole size: there may be no memory for that
             for start in range(0, size, REQUEST_MAX):
@@ -247,8 +249,10 @@ class Fortuna(Uncopyable):
             reseeds=reseeds,
             last_reseed_age_seconds=age_ns / 1e9 if reseeds else float("nan"),
             pool_lengths=accumulator.pool_lengths,
-            failing_sources=dict(life.failures),
+            sources=tuple(monitor.report() for monitor in life.monitors),
             fork_detectors=self._parts.forks.detectors,
+            clone_detectors=self._parts.clone_detectors,
+            sticky_flags=tuple(sorted(life.flags)),
             is_memory_locked=life.generator.is_locked,
             is_memory_undumpable=life.generator.is_undumpable,
         )
@@ -297,24 +301,37 @@ class Fortuna(Uncopyable):
     def pull_soon(self) -> None:
         """Have the next request pull, after this process was forked; the life counts the forks itself."""
 
+    def mark_restored(self) -> None:
+        """Have the next request replace K first: this process was restored, and other copies hold the same K."""
+        self._life.mark_restored()
+        self.pull_soon()
+
+    def follow_restore(self) -> None:
+        """Replace K now, after `mark_restored`; raises `NotSeededError` where that fails. A closed one stays closed."""
+        if self._refusal is None:
+            self._current_life().follow_generation()
+
     def wait_for_seed(self, timeout_ns: int) -> None:
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
         self._life.wait_for_seed(timeout_ns)
 
-    def _request(self, out: memoryview) -> Life:
-        """Serve one request of 1..2**20 bytes from the life that is current both before and after it; return that."""
+    def _request(self, out: memoryview) -> tuple[Life, int | None]:
+        """Serve one request of 1..2**20 bytes from the life and the generation that hold before and after it."""
         while True:
             life = self._ready()
+            generation = life.generation
             try:
                 life.generator.readinto(out)
             except NotSeededError:
                 if self._is_current(life):
                     raise
                 continue
-            if self._is_current(life):
-                return life
-            # A fork or close() came in between: these bytes are the parent's, or nobody's.
-            life.generator.abandon()
+            is_restored = generation != self._parts.generation.read()
+            if not self._is_current(life):
+                # A fork or close() came in between: these bytes are the parent's, or nobody's.
+                life.generator.abandon()
+            elif not is_restored:
+                return life, generation
 
     def _make_generator(self, epoch: int) -> SharedGenerator | NativeShared:  # noqa: ARG002  # the native one asks
         """Return the (K, C) generator of a new life."""
@@ -326,8 +343,14 @@ class Fortuna(Uncopyable):
         life = self._current_life()
         if self._parts.pretend_unseeded:
             raise NotSeededError("not seeded: the tunable boot.pretend_unseeded is on")
+        life.follow_generation()
         life.pull_if_due()
         return life
+
+    def _mix(self) -> None:
+        """Mix fresh bytes into K before a call, where ``entropy.per_request`` asks for it."""
+        if self._parts.read_per_request is not None:
+            self._ready().mix()
 
     def _current_life(self) -> Life:
         self._refuse_if_closed()

@@ -81,7 +81,7 @@ class SharedGenerator(Uncopyable):
     @property
     def is_seeded(self) -> bool:
         """Whether requests are answered. True while a request is under way, since only a seeded generator has one."""
-        return all(generator.is_seeded for generator in tuple(self._cell))
+        return False not in [generator.is_seeded for generator in tuple(self._cell)]
 
     def readinto(self, out: WritableBuffer) -> int:
         """Fill *out*, 0..2**20 bytes, as `Generator.readinto` does; raises as it does."""

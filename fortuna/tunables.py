@@ -47,13 +47,15 @@ class Tunable:
         The entry-point group whose names are allowed as well; empty where there are no plug-ins.
     low, high : float
         The closed range of a number.
+    zero_is_off : bool
+        Whether 0 is allowed below the range, and switches the feature off.
     unit : str
         Of a number.
     meaning : str
         One line for people.
     """
 
-    __slots__ = ("choices", "default", "group", "high", "key", "low", "meaning", "unit")
+    __slots__ = ("choices", "default", "group", "high", "key", "low", "meaning", "unit", "zero_is_off")
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class Tunable:
         low: float = 0,
         high: float = 0,
         unit: str = "",
+        zero_is_off: bool = False,
     ) -> None:
         self.key = key
         self.default = default
@@ -75,6 +78,7 @@ class Tunable:
         self.low = low
         self.high = high
         self.unit = unit
+        self.zero_is_off = zero_is_off
 
     @property
     def allowed(self) -> str:
@@ -86,7 +90,8 @@ class Tunable:
         if isinstance(self.default, str):
             return self._names() or PATH_ALLOWED
         kind = "a number" if isinstance(self.default, float) else "an integer"
-        return f"{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
+        off = "0 (off), or " if self.zero_is_off else ""
+        return f"{off}{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
 
     def check(self, value: Any) -> Value:
         """Return *value* in the tunable's type, or raise `TunableError` that says what was got and what is allowed."""
@@ -112,7 +117,9 @@ class Tunable:
             return "" if fits else got
         # A boolean is an int to Python, not to us. An integer may stand for a float, nan is in no range.
         numbers = (int, float) if isinstance(self.default, float) else (int,)
-        fits = isinstance(value, numbers) and not isinstance(value, bool) and self.low <= value <= self.high
+        if not isinstance(value, numbers) or isinstance(value, bool):
+            return got
+        fits = self.low <= value <= self.high or (self.zero_is_off and value == 0)
         return "" if fits else got
 
     def _names(self) -> str:
@@ -201,8 +208,25 @@ TUNABLES: Final = {
         ),
         Tunable("entropy.sources", ("os", "cpu"), "What is harvested.", choices=BUILT_IN, group="fortuna.sources"),
         Tunable("entropy.file", "", 'The character device or FIFO that the source "file" reads.'),
+        Tunable(
+            "entropy.harvest_interval",
+            0.0,
+            "Pause of a thread that harvests every source.",
+            low=0.01,
+            high=3600,
+            unit="seconds",
+            zero_is_off=True,
+        ),
+        Tunable(
+            "entropy.per_request",
+            "",
+            "Whose 32 fresh bytes are mixed into K before every call.",
+            choices=("", "os", "cpu"),
+        ),
+        Tunable("entropy.health_tests", True, "Test what the sources give before it is used."),
         Tunable("boot.timeout", 30.0, "How long to wait for the first seed.", low=0, high=3600, unit="seconds"),
         Tunable("boot.allow_without_os", False, 'Boot though entropy.sources does not name "os".'),
+        Tunable("boot.generation_file", "", "A number that the system changes when a snapshot was restored."),
         Tunable("boot.pretend_unseeded", False, "Refuse every request, to test what a service does then."),
     )
 }

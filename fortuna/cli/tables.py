@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import FortunaError, SourceError
+from ..errors import FortunaError
 from ..generators import available
 from ..generators.plugins import plugins
 from ..generators.registry import resolve
@@ -48,13 +48,11 @@ def list_sources(tunables: Tunables) -> str:
     system, clock = operating_system(), SystemClock()
     rows = [("SOURCE", "NUMBER", "COST", "BITS/BYTE", "STATE", "NOTE")]
     for name in BUILT_IN:
-        try:
-            source = make(name, tunables, system, clock)
-        except SourceError as error:
-            rows.append((name, "-", "-", "-", "absent", ascii(error.strerror)[1:-1]))
-        else:
-            state = "active" if name in tunables["entropy.sources"] else "available"
-            rows.append((name, str(source.number), source.cost, f"{source.min_entropy:g}", state, source.assumption))
+        source = make(name, tunables, system, clock)
+        absence = getattr(source, "absence", "")
+        state = "absent" if absence else "active" if name in tunables["entropy.sources"] else "available"
+        note = ascii(absence)[1:-1] or source.assumption
+        rows.append((name, str(source.number), source.cost, f"{source.min_entropy:g}", state, note))
     for plugin in plugins(GROUP):
         is_clash = plugin.name in BUILT_IN
         is_named = plugin.name in tunables["entropy.sources"]

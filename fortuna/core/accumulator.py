@@ -126,10 +126,11 @@ class Accumulator(Uncopyable):
             raise ParameterError(f"pool: got {pool}; allowed is 0..{POOL_COUNT - 1}")
         if not 0.0 <= min_entropy <= BITS_PER_BYTE:
             raise ParameterError(f"min_entropy: got {min_entropy}; allowed is 0.0..8.0 bits a byte")
-        view = byte_view(data)
+        # Applications may add a million events a second, most of them bytes that credit nothing: the short cuts matter.
+        view = data if type(data) is bytes else byte_view(data)
         events = self._construction.encode(source, index(timestamp), view)
         # Long data may have been hashed down to one event, which then bears no more than the hash does.
-        bits = min(min_entropy * len(view) / len(events), HASH_BITS)
+        bits = min(min_entropy * len(view) / len(events), HASH_BITS) if min_entropy else 0.0
         target = self._next_pool.get(source, 0) if pool is None else pool
         for event in events:
             self._pools[target].add(event, bits)

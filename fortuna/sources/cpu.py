@@ -30,15 +30,14 @@ FAULTS: Final = {bytes(WORD_SIZE): "all zeros", b"\xff" * WORD_SIZE: "all ones"}
 
 
 def this_processor() -> Processor:
-    """Return the processor that this runs on as a source, or raise `SourceError` that says why it is none."""
+    """Return the processor that this runs on."""
     try:
-        from ..generators import _native
-    except ImportError as error:
-        raise SourceError(
-            errno.ENODEV,
-            "source cpu: absent; it needs the C extension, which is not in this installation or cannot be loaded",
-        ) from error
-    return Processor(_native.cpu_random_instructions(), _native.cpu_random)
+        from ..generators._native import cpu_random, cpu_random_instructions
+    except ImportError:
+        return Processor(
+            (), lambda instruction, out: False, "it needs the C extension, which is not here or cannot be loaded"
+        )
+    return Processor(cpu_random_instructions(), cpu_random, "this processor has neither RDSEED nor RDRAND")
 
 
 class Processor:
@@ -50,18 +49,20 @@ class Processor:
         The random instructions that it has, best first, as ``_native.cpu_random_instructions`` names them.
     fill : callable
         ``(instruction, out) -> bool``, as ``_native.cpu_random``.
+    why_none : str
+        What it means when there are no instructions.
 
-    Raises
-    ------
-    SourceError
-        *instructions* is empty: the processor has none.
+    Attributes
+    ----------
+    absence : str
+        Why this machine does not have the source; empty where it does.
 
     Notes
     -----
     Safe for threads. It keeps the last word it gave, to refuse a repetition; a forked child may go on using it.
     """
 
-    __slots__ = ("_fill", "_instructions", "_last")
+    __slots__ = ("_fill", "_instructions", "_last", "absence")
 
     name = "cpu"
     number = 1
@@ -69,9 +70,8 @@ class Processor:
     min_entropy = 4.0
     assumption = "RDRAND promises 128 bits of strength, half of what an event can hold; RDSEED is credited no more"
 
-    def __init__(self, instructions: Sequence[str], fill: Callable[[str, Secret], bool]) -> None:
-        if not instructions:
-            raise SourceError(errno.ENODEV, "source cpu: absent; this processor has neither RDSEED nor RDRAND")
+    def __init__(self, instructions: Sequence[str], fill: Callable[[str, Secret], bool], why_none: str) -> None:
+        self.absence = "" if instructions else why_none
         self._instructions = tuple(instructions)
         self._fill = fill
         self._last = Secret()
@@ -82,8 +82,11 @@ class Processor:
         Raises
         ------
         SourceError
-            No instruction was ready within its bound, or one gave a word of zeros, of ones, or the word before again.
+            It is absent, no instruction was ready within its bound, or one gave a word of zeros, of ones, or the word
+            before again.
         """
+        if self.absence:
+            raise SourceError(errno.ENODEV, f"source cpu: absent; {self.absence}")
         event = Secret(EVENT_SIZE)
         for instruction in self._instructions:
             if self._fill(instruction, event):

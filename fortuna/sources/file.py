@@ -44,10 +44,10 @@ class DeviceFile:
     clock : Clock
         Measures the budget, and passes the time while nothing comes.
 
-    Raises
-    ------
-    SourceError
-        *path* is empty. Whether anything is there is found out by each harvest.
+    Attributes
+    ----------
+    absence : str
+        That no path was given; whether anything is there is found out by each harvest.
 
     Notes
     -----
@@ -55,7 +55,7 @@ class DeviceFile:
     to 31 bytes that had arrived before the fork.
     """
 
-    __slots__ = ("_arrived", "_clock", "_descriptor", "path")
+    __slots__ = ("_arrived", "_clock", "_descriptor", "absence", "path")
 
     name = "file"
     number = 4
@@ -64,12 +64,10 @@ class DeviceFile:
     assumption = "nobody knows what stands behind the path; raw noise of hardware has more than a bit a byte"
 
     def __init__(self, path: str, clock: Clock) -> None:
-        # First, since __del__ looks at it.
-        self._descriptor: int | None = None
-        if not path:
-            raise SourceError(errno.ENOENT, "source file: absent; entropy.file names no device or FIFO")
         self.path = path
+        self.absence = "" if path else "entropy.file names no device or FIFO"
         self._clock = clock
+        self._descriptor: int | None = None
         self._arrived = Secret()
 
     def harvest(self) -> Secret:
@@ -78,9 +76,11 @@ class DeviceFile:
         Raises
         ------
         SourceError
-            It is not there, is no device or FIFO, ended, failed, or did not give 32 bytes within its budget; the
+            It is absent, is not there, is no device or FIFO, ended, failed, or did not give 32 bytes within its budget; the
             message names the path.
         """
+        if self.absence:
+            raise SourceError(errno.ENODEV, f"source file: absent; {self.absence}")
         try:
             self._gather(self._open())
         except OSError as error:

@@ -50,17 +50,17 @@ class LinuxCounters:
     folder : str
         Where the files are.
 
-    Raises
-    ------
-    SourceError
-        *folder* has none of the files: this is not Linux, or it is not mounted.
+    Attributes
+    ----------
+    absence : str
+        Why this machine does not have the source; empty where it does.
 
     Notes
     -----
     Safe for threads. It keeps a digest of what it read last; a forked child may go on using it.
     """
 
-    __slots__ = ("_clock", "_folder", "_last")
+    __slots__ = ("_clock", "_folder", "_last", "absence")
 
     name = "proc"
     number = 3
@@ -69,8 +69,8 @@ class LinuxCounters:
     assumption = "a digest of counters that all on this machine can read; only the moment of reading is left"
 
     def __init__(self, clock: Clock, folder: str = FOLDER) -> None:
-        if not any(os.path.exists(f"{folder}/{file}") for file in FILES):  # noqa: PTH110  # as PTH116: slow to import
-            raise SourceError(errno.ENOENT, f"source proc: absent; {folder} has no counters, it is a thing of Linux")
+        found = any(os.path.exists(f"{folder}/{file}") for file in FILES)  # noqa: PTH110  # as PTH116: slow to import
+        self.absence = "" if found else f"{folder} has no counters; they are a thing of Linux"
         self._clock = clock
         self._folder = folder
         self._last = b""
@@ -81,8 +81,10 @@ class LinuxCounters:
         Raises
         ------
         SourceError
-            No file can be read any more, or no counter has moved since the last harvest.
+            It is absent, no file can be read any more, or no counter has moved since the last harvest.
         """
+        if self.absence:
+            raise SourceError(errno.ENODEV, f"source proc: absent; {self.absence}")
         counters, event = sha256(), sha256()
         files = 0
         for file in FILES:

@@ -3,14 +3,14 @@
 A built-in source is imported when it is named. A name that is none of ours is a plug-in's (`.third_party`), and is
 looked up in the metadata of distributions only then.
 
-A source that this machine cannot have (no such instruction, not Linux) is *absent*: `choose` says so and why, and the
-boot goes on, so that one file of tunables serves many machines. A plug-in that is broken is a mistake and ends the
-boot.
+A source that this machine cannot have (no such instruction, not Linux) is made all the same. Its ``absence`` says why,
+and each harvest of it fails with that text and ENODEV, so that one file of tunables serves many machines and the
+statistics tell what is absent where. A plug-in that cannot be used is a mistake and ends the boot.
 """
 
 from __future__ import annotations
 
-from ..errors import ProviderUnavailableError, SourceError
+from ..errors import ProviderUnavailableError
 from ..generators.undisturbed import Undisturbed
 
 TYPE_CHECKING = False
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 BUILT_IN: Final = ("os", "cpu", "jitter", "proc", "file")
 
 
-def choose(tunables: Tunables, system: OperatingSystem, clock: Clock) -> tuple[tuple[Source, ...], dict[str, str]]:
-    """Return the sources that ``entropy.sources`` names, and name -> reason of those that are absent here.
+def choose(tunables: Tunables, system: OperatingSystem, clock: Clock) -> tuple[Source, ...]:
+    """Return the sources that ``entropy.sources`` names, in that order, ready and not harvested.
 
     Parameters
     ----------
@@ -40,34 +40,21 @@ def choose(tunables: Tunables, system: OperatingSystem, clock: Clock) -> tuple[t
     Raises
     ------
     ProviderUnavailableError, ParameterError
-        A plug-in cannot be used; the message says which and why.
+        A plug-in cannot be used, or two have one number; the message says which and why.
     """
     sources: dict[int, Source] = {}
-    absent: dict[str, str] = {}
     for name in tunables["entropy.sources"]:
-        try:
-            source = make(name, tunables, system, clock)
-        except SourceError as error:
-            absent[name] = error.strerror or str(error)
-            continue
+        source = make(name, tunables, system, clock)
         other = sources.setdefault(source.number, source)
         if other is not source:
             raise ProviderUnavailableError(
                 f"sources {other.name!r} and {name!r} both have the number {source.number}; use one of them"
             )
-    return tuple(sources.values()), absent
+    return tuple(sources.values())
 
 
 def make(name: str, tunables: Tunables, system: OperatingSystem, clock: Clock) -> Source:
-    """Return the source *name*, ready and not harvested; parameters as `choose`.
-
-    Raises
-    ------
-    SourceError
-        It is absent from this machine; ``strerror`` says why.
-    ProviderUnavailableError, ParameterError
-        It is a plug-in that cannot be used, or nobody offers it.
-    """
+    """Return the source *name*; parameters and errors as `choose`."""
     # Imported one by one because a boot by the defaults must not pay for the rest.
     with Undisturbed():
         match name:

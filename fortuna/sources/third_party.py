@@ -4,14 +4,12 @@ A plug-in is an entry point in the group ``fortuna.sources``: its name is the so
 arguments, gives what `fortuna.typing.Source` describes. It is imported only where ``entropy.sources`` names it.
 
 Whatever cost a plug-in states, it runs as ``slow``, on the harvester's thread: a stranger's code that takes its time,
-or hangs, can then keep no reader waiting. Whatever it raises becomes a `SourceError`.
+or hangs, can then keep no reader waiting. What it gives is checked where every harvest is (`fortuna.monitor`).
 """
 
 from __future__ import annotations
 
-import errno
-
-from ..errors import ParameterError, ProviderUnavailableError, SourceError
+from ..errors import ParameterError, ProviderUnavailableError
 from ..generators.plugins import Plugin, plugins, the_one
 from .registry import BUILT_IN
 
@@ -19,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ..typing import Cost, Source
+    from ..typing import Buffer, Cost, Source
 
 GROUP: Final = "fortuna.sources"
 #: The numbers of plug-ins: above those of built-in sources, below those of applications.
@@ -27,8 +25,6 @@ NUMBERS: Final = range(32, 128)
 COSTS: Final = ("cheap", "costly", "slow")
 #: Bits of a byte.
 MIN_ENTROPY_MAX: Final = 8.0
-#: Bytes of one harvest: 2048 events take a millisecond or two of a lock that readers need at a reseed.
-HARVEST_MAX: Final = 1 << 16
 
 
 def find(name: str) -> Plugin:
@@ -61,8 +57,6 @@ def load_source(plugin: Plugin) -> ThirdPartySource:
 
     Raises
     ------
-    SourceError
-        The plug-in says so itself: the source is absent from this machine.
     ProviderUnavailableError
         It cannot be imported, fails, or is no source; the message says who supplied it and what it should be.
     """
@@ -70,8 +64,6 @@ def load_source(plugin: Plugin) -> ThirdPartySource:
     try:
         source = factory()
         problem = problem_of(source, plugin.name)
-    except SourceError:
-        raise
     except Exception as error:
         raise ProviderUnavailableError(
             f"plug-in {plugin.name!r} of {plugin.supplier} cannot make its source: {type(error).__name__}: {error}; "
@@ -114,7 +106,7 @@ def problem_of(source: Any, name: str) -> str:
 
 
 class ThirdPartySource:
-    """A plug-in's source, with what was checked kept as it was then, and its faults told as ours are.
+    """A plug-in's source: what was checked is kept as it was then, and its cost is ``slow``.
 
     Parameters
     ----------
@@ -133,14 +125,6 @@ class ThirdPartySource:
         self.min_entropy = float(source.min_entropy)
         self.assumption = source.assumption
 
-    def harvest(self) -> memoryview:
-        """Return what the plug-in harvested, or raise `SourceError`."""
-        try:
-            view = memoryview(self._source.harvest()).cast("B")
-        except SourceError:
-            raise
-        except Exception as error:
-            raise SourceError(errno.EIO, f"source {self.name}: {type(error).__name__}: {error}") from error
-        if not 1 <= len(view) <= HARVEST_MAX:
-            raise SourceError(errno.EIO, f"source {self.name}: got {len(view)} bytes; allowed is 1..{HARVEST_MAX}")
-        return view
+    def harvest(self) -> Buffer:
+        """Return what the plug-in harvests."""
+        return self._source.harvest()

@@ -41,6 +41,8 @@ struct generator {
     struct fortuna_mapping mapping;
     int (*now)(Generator *, int64_t *);  /* the clock; null for the plain generator */
     PyObject *clock;                     /* what a Python clock calls */
+    Py_buffer watched;                   /* a number of 4 or 8 bytes that the system changes; null for none */
+    int mixes;                           /* whether the method _mix is called before each call */
     pid_t pid;                           /* 0 where the page tells of a fork, else the maker's process id */
     uint64_t version;                    /* steps whenever K changes */
     uint64_t requests, bytes_given;
@@ -113,6 +115,16 @@ static int is_strange_process(const Generator *self)
     return self->pid != 0 && getpid() != self->pid;
 }
 
+/* The number that changes when this machine was restored from a snapshot; 0 where there is none to watch. */
+static uint64_t generation_now(const Generator *self)
+{
+    const volatile void *number = self->watched.buf;
+    if (number == NULL)
+        return 0;
+    /* One load of the whole number: others may be writing it. */
+    return self->watched.len == 8 ? *(const volatile uint64_t *)number : *(const volatile uint32_t *)number;
+}
+
 /* Returns with the lock held if the request may be served, else -1 with an error set. */
 static int admit(Generator *self)
 {
@@ -134,7 +146,8 @@ static int admit(Generator *self)
         LOCK(self);
         /* After one successful call of _attend the time does not matter any more: a clock that runs past
          * every pull must not keep a request for ever.  Zero does matter: a fork, or a close. */
-        if ((attended ? page->due_ns != 0 : now < page->due_ns) && !is_strange_process(self))
+        if ((attended ? page->due_ns != 0 : now < page->due_ns) && generation_now(self) == page->generation
+            && !is_strange_process(self))
             return 0;
         UNLOCK(self);
         PyObject *done = PyObject_CallMethodNoArgs((PyObject *)self, self->state->attend);
@@ -145,26 +158,33 @@ static int admit(Generator *self)
     }
 }
 
-/* PseudoRandomData (9.4.4) for 1..2^20 bytes, one of the requests that a call is cut into.  Sets *life to the
- * life that served it.  If another life served the request before, this process was forked in between, by a
- * signal handler or by what _attend calls; the parent has those bytes, so *life becomes 0: all is made anew. */
-static int serve(Generator *self, uint8_t *out, size_t n, uint64_t *life)
+/* Whose K has served a call so far: a life, under a generation number.  Life 0: nobody's, all is made anew. */
+struct server {
+    uint64_t life, generation;
+};
+
+/* PseudoRandomData (9.4.4) for 1..2^20 bytes, one of the requests that a call is cut into.  Sets *server to
+ * what served it.  If something else served the request before, this process was forked or restored in between,
+ * by a signal handler or by what _attend calls; others have those bytes, so the life becomes 0.  The same where
+ * the generation number has changed when the bytes are there. */
+static int serve(Generator *self, uint8_t *out, size_t n, struct server *server)
 {
     struct fortuna_page *page = self->mapping.page;
     const struct fortuna_kernel *kernel = self->kernel;
 
     if (admit(self) < 0)
         return -1;
-    if (self->now == NULL)
-        *life = 1; /* one request is all that a call of the plain generator makes */
-    else
-        *life = *life == 0 || *life == page->life ? page->life : 0;
+    struct server current = {self->now == NULL ? 1 : page->life, page->generation};
+    int is_same = server->life == 0 || (server->life == current.life && server->generation == current.generation);
+    *server = current;
     self->version++;
     self->requests++;
     self->bytes_given += n;
     if (n < FORTUNA_LARGE) {
         kernel->request(page->key, page->counter, out, n);
         UNLOCK(self);
+        if (!is_same || generation_now(self) != current.generation)
+            server->life = 0;
         return 0;
     }
     /* The keystream is seekable, so K is replaced first and the output made from copies of the old K and C
@@ -183,6 +203,8 @@ static int serve(Generator *self, uint8_t *out, size_t n, uint64_t *life)
     fortuna_wipe(schedule, sizeof schedule);
     fortuna_wipe(counter, sizeof counter);
     Py_END_ALLOW_THREADS
+    if (!is_same || generation_now(self) != current.generation)
+        server->life = 0;
     return 0;
 }
 
@@ -215,15 +237,21 @@ static int fill(Generator *self, uint8_t *out, size_t n)
     }
     if (!is_within_limit(self, n))
         return -1;
-    uint64_t life = 0;
+    if (self->mixes) {
+        PyObject *mixed = PyObject_CallMethodNoArgs((PyObject *)self, self->state->mix);
+        if (mixed == NULL)
+            return -1;
+        Py_DECREF(mixed);
+    }
+    struct server server = {0, 0};
     for (size_t start = 0; start < n; start += REQUEST_MAX) {
         size_t piece = n - start < REQUEST_MAX ? n - start : REQUEST_MAX;
         /* Signals are served between requests, never within one. */
-        if ((start > 0 && PyErr_CheckSignals() < 0) || serve(self, out + start, piece, &life) < 0) {
+        if ((start > 0 && PyErr_CheckSignals() < 0) || serve(self, out + start, piece, &server) < 0) {
             memset(out, 0, n);
             return -1;
         }
-        if (life == 0)
+        if (server.life == 0)
             start = (size_t)0 - REQUEST_MAX; /* from the beginning, when the loop has added to it */
     }
     return 0;
@@ -374,20 +402,24 @@ static PyObject *generator_install(PyObject *object, PyObject *args)
 }
 
 PyDoc_STRVAR(arm_doc,
-"_arm(life, due_ns, /)\n--\n\nServe requests until the clock reaches *due_ns*, unless *life* is over or C is 0.");
+"_arm(life, due_ns, generation, /)\n--\n\n"
+"Serve requests until the clock reaches *due_ns*, while the watched number is *generation*,\n"
+"unless *life* is over or C is 0.");
 
 static PyObject *generator_arm(PyObject *object, PyObject *args)
 {
     Generator *self = (Generator *)object;
     struct fortuna_page *page = self->mapping.page;
-    unsigned long long life;
+    unsigned long long life, generation;
     long long due_ns;
 
-    if (!PyArg_ParseTuple(args, "KL:_arm", &life, &due_ns))
+    if (!PyArg_ParseTuple(args, "KLK:_arm", &life, &due_ns, &generation))
         return NULL;
     LOCK(self);
-    if (page->life == life && is_seeded(page))
+    if (page->life == life && is_seeded(page)) {
+        page->generation = generation;
         page->due_ns = due_ns;
+    }
     UNLOCK(self);
     Py_RETURN_NONE;
 }
@@ -464,10 +496,12 @@ static PyObject *generator_report(PyObject *object, PyObject *unused)
 /* --- The type ----------------------------------------------------------- */
 
 PyDoc_STRVAR(generator_doc,
-"Generator(cipher, kernel, clock=None, /)\n--\n\n"
+"Generator(cipher, kernel, clock=None, watched=None, mixes=False, /)\n--\n\n"
 "K and C on a page of their own. The plain (K, C) generator without a clock; with one,\n"
 "which is 'coarse', 'fine' or a callable that returns nanoseconds, the base of the live\n"
-"generator: a subclass then has the method _attend.");
+"generator: a subclass then has the method _attend. *watched* is an aligned number of 4 or 8\n"
+"bytes that requests compare; where *mixes* is true, a subclass has the method _mix, which is\n"
+"called before each call.");
 
 /* A subclass passes arguments of its own, so they are not looked at here. */
 static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -488,14 +522,27 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     return (PyObject *)self;
 }
 
+static int get_watched(Generator *self, PyObject *watched)
+{
+    if (PyObject_GetBuffer(watched, &self->watched, PyBUF_SIMPLE) < 0)
+        return -1;
+    size_t size = (size_t)self->watched.len;
+    if ((size == 4 || size == 8) && (uintptr_t)self->watched.buf % size == 0)
+        return 0;
+    PyBuffer_Release(&self->watched);
+    PyErr_SetString(PyExc_ValueError, "watched: need an aligned number of 4 or 8 bytes");
+    return -1;
+}
+
 static int generator_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     Generator *self = (Generator *)object;
     const char *cipher, *name;
-    PyObject *clock = Py_None;
+    PyObject *clock = Py_None, *watched = Py_None;
+    int mixes = 0;
     (void)kwargs;
 
-    if (!PyArg_ParseTuple(args, "ss|O:Generator", &cipher, &name, &clock))
+    if (!PyArg_ParseTuple(args, "ss|OOp:Generator", &cipher, &name, &clock, &watched, &mixes))
         return -1;
     const struct fortuna_kernel *kernel = fortuna_require_kernel(self->state, cipher, name);
     if (kernel == NULL)
@@ -509,6 +556,10 @@ static int generator_init(PyObject *object, PyObject *args, PyObject *kwargs)
         Py_INCREF(clock);
         Py_XSETREF(self->clock, clock);
     }
+    PyBuffer_Release(&self->watched);
+    if (watched != Py_None && get_watched(self, watched) < 0)
+        return -1;
+    self->mixes = mixes;
     self->kernel = kernel;
     return 0;
 }
@@ -532,6 +583,8 @@ static void generator_dealloc(PyObject *object)
     PyObject_GC_UnTrack(object);
     fortuna_page_unmap(&((Generator *)object)->mapping);
     generator_clear(object);
+    /* Not visited above: it leads back to nothing of ours, and a view that the collector clears first would crash. */
+    PyBuffer_Release(&((Generator *)object)->watched);
     type->tp_free(object);
     Py_DECREF(type);
 }

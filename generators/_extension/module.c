@@ -208,14 +208,15 @@ static int execute(PyObject *module)
             return -1;
     state->cpu = fortuna_cpu_detect();
     state->attend = PyUnicode_InternFromString("_attend");
+    state->mix = PyUnicode_InternFromString("_mix");
     state->refuse_if_closed = PyUnicode_InternFromString("_refuse_if_closed");
     state->generator_type = add_type(module, &fortuna_generator_spec);
     PyTypeObject *keystream = add_type(module, &fortuna_keystream_spec);
     PyTypeObject *first = add_type(module, &fortuna_first_call_spec);
     Py_XDECREF(keystream);
     Py_XDECREF(first);
-    int is_whole = state->attend != NULL && state->refuse_if_closed != NULL && state->generator_type != NULL &&
-                   keystream != NULL && first != NULL;
+    int is_whole = state->attend != NULL && state->mix != NULL && state->refuse_if_closed != NULL &&
+                   state->generator_type != NULL && keystream != NULL && first != NULL;
     return is_whole ? 0 : -1;
 }
 
@@ -238,6 +239,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->not_seeded_error);
     Py_CLEAR(state->provider_unavailable_error);
     Py_CLEAR(state->attend);
+    Py_CLEAR(state->mix);
     Py_CLEAR(state->refuse_if_closed);
     Py_CLEAR(state->generator_type);
     return 0;

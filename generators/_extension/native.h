@@ -22,6 +22,7 @@ typedef struct {
     PyObject *not_seeded_error;
     PyObject *provider_unavailable_error;
     PyObject *attend;           /* the interned name of the method called when a request needs attention */
+    PyObject *mix;              /* of the one called before each call where entropy.per_request says so */
     PyObject *refuse_if_closed; /* and of the one that raises where the generator is closed */
     PyTypeObject *generator_type;
 } native_state;

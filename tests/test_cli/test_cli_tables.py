@@ -52,6 +52,7 @@ OTHERS: Final[dict[str, Any]] = {
     "reseed.interval": 1e-5,
     "entropy.sources": ["os", "file"],
     "entropy.file": "/dev/hwrng",
+    "entropy.health_tests": False,
     "boot.timeout": 3600,
     "boot.allow_without_os": True,
     "boot.pretend_unseeded": True,
@@ -74,6 +75,7 @@ sources = [
   "os", "file",
 ]
 file = "/dev/hwrng"
+health_tests = false
 """
 FULL_FILE_LINES: Final = {
     "generator.cipher": 6,
@@ -84,6 +86,7 @@ FULL_FILE_LINES: Final = {
     "reseed.interval": 12,
     "entropy.sources": 14,
     "entropy.file": 17,
+    "entropy.health_tests": 18,
     "boot.timeout": 1,
     "boot.allow_without_os": 3,
     "boot.pretend_unseeded": 2,
@@ -461,10 +464,10 @@ def test_list_shows_the_sources(write_config: Callable[..., str], no_extension: 
     rows = show_sources()
     assert ["os", "cpu", "jitter", "proc", "file"] == list(rows)
     assert ["0", "cheap", "8", "active", OperatingSystem.assumption] == rows["os"]
-    lacks = "source cpu: absent; it needs the C extension, which is not in this installation or cannot be loaded"
-    assert ["-", "-", "-", "absent", lacks] == rows["cpu"]
+    lacks = "it needs the C extension, which is not here or cannot be loaded"
+    assert ["1", "costly", "4", "absent", lacks] == rows["cpu"]
     assert ["2", "slow", "available"] == [*rows["jitter"][:2], rows["jitter"][3]]
-    assert ["-", "-", "-", "absent", "source file: absent; entropy.file names no device or FIFO"] == rows["file"]
+    assert ["4", "slow", "1", "absent", "entropy.file names no device or FIFO"] == rows["file"]
     path = write_config('[entropy]\nsources = ["os", "file"]\nfile = "/nonexistent/device"\n')
     assert ["4", "slow", "1", "active", DeviceFile.assumption] == show_sources("--config", path)["file"]
 
@@ -476,7 +479,7 @@ def test_list_shows_the_processor() -> None:
 
     expected = ["1", "costly", "4", "active", Processor.assumption]
     if not _native.cpu_random_instructions():
-        expected = ["-", "-", "-", "absent", "source cpu: absent; this processor has neither RDSEED nor RDRAND"]
+        expected[3:] = ["absent", "this processor has neither RDSEED nor RDRAND"]
     assert expected == show_sources()["cpu"]
 
 

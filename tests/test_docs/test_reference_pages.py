@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from math import comb, log2
 from pkgutil import resolve_name
 
 import pytest
@@ -13,6 +14,8 @@ import fortuna.core
 import fortuna.generators
 from fortuna.cli.options import build_parser
 from fortuna.cli.status import Status
+from fortuna.core.cutoffs import ALPHA_BITS, WINDOW, ceil_div
+from fortuna.core.health import AdaptiveProportion, HealthTests, RepetitionCount
 from fortuna.generators.registry import FACTORIES, GENERATORS, KERNELS
 
 from .docs_support import DOCS, HAS_EXTENSION, ROOT
@@ -103,3 +106,25 @@ def test_kernel_of_the_example() -> None:
     page = (DOCS / "kernels.md").read_text(encoding="utf-8")
     shown = re.findall(r"^```c\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert [(ROOT / "generators" / "_kernels" / "chacha_avx2.c").read_text(encoding="utf-8")] == shown
+
+
+def test_cutoffs_of_the_health_page() -> None:
+    """The page's tables of cut-offs are what the tests use."""
+    page = (DOCS / "health.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\d.]+) \| (\d+) \| (\w+) \| (\S+) \| (\S+)(?: %)? \| (\d+) \|$", page, re.MULTILINE)
+    assert 8 == len(rows)
+    for claim, *cells in rows:
+        tests = HealthTests("page", float(claim))
+        cutoff = tests.proportion.cutoff
+        shown = ["none"] * 3
+        if cutoff <= WINDOW:
+            p = 2.0 ** -float(claim)
+            excess = sum(comb(WINDOW - 1, k) * p**k * (1 - p) ** (WINDOW - 1 - k) for k in range(cutoff - 1, WINDOW))
+            shown = [str(cutoff), f"2^{log2(excess):.1f}", f"{100 * cutoff / WINDOW:.2g}"]
+        harvests = 1 + ceil_div(ALPHA_BITS, 32 * float(claim))
+        assert [str(tests.repetition.cutoff), *shown, str(harvests)] == cells
+    alphas = re.findall(r"^\| 2\^-(\d+) \| .* \(C = (\d+)\) \| .* \(C = (\d+)\) \|$", page, re.MULTILINE)
+    assert 4 == len(alphas)
+    for alpha_bits, repetition, proportion in alphas:
+        assert int(repetition) == RepetitionCount(8.0, int(alpha_bits)).cutoff
+        assert int(proportion) == AdaptiveProportion(8.0, int(alpha_bits)).cutoff

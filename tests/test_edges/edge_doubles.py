@@ -88,6 +88,7 @@ class ScriptedSource:
         self.size = size
         self.harvests = 0
         self.is_failing = False
+        self.failure = errno.EIO
         self.before_harvest: Callable[[], None] = lambda: None
 
     def harvest(self) -> bytes:
@@ -95,7 +96,7 @@ class ScriptedSource:
         self.before_harvest()
         self.harvests += 1
         if self.is_failing:
-            raise SourceError(errno.EIO, f"source {self.name}: told to fail")
+            raise SourceError(self.failure, f"source {self.name}: told to fail")
         return self.script(self.harvests)
 
     def script(self, harvest: int) -> bytes:
@@ -146,6 +147,8 @@ class Bench:
         pretend_unseeded: bool = False,
         forks: ForkDetector | None = None,
         make_keystream: Any = None,
+        health_tests: bool = False,
+        **parts: Any,
     ) -> None:
         self.clock = ManualClock()
         self.scripted = ScriptedSystem()
@@ -163,6 +166,8 @@ class Bench:
             min_pool_size=min_pool_size,
             interval_ns=interval_ns,
             pretend_unseeded=pretend_unseeded,
+            health_tests=health_tests,
+            **parts,
         )
         self.fortuna = Fortuna(self.parts)
         assert KINDS[path] == type(self.fortuna).__name__

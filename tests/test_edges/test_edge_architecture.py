@@ -41,9 +41,13 @@ FILES: Final = {
     "errors": LEAF,
     "typing": LEAF,
     "_boot": EDGES,
+    "_source_report": EDGES,
     "_stats": EDGES,
+    "clones": EDGES,
     "forks": EDGES,
+    "harvester": EDGES,
     "life": EDGES,
+    "monitor": EDGES,
     "multiprocess": EDGES,
     "native": EDGES,
     "parts": EDGES,
@@ -54,6 +58,7 @@ FILES: Final = {
 }
 #: The one file that adapts each library, by the reason in its name.
 THIRD_PARTY: Final = {
+    "fortuna.clones": {"snapshot_restore_py"},
     "fortuna.generators.providers.pycryptodome": {"Crypto"},
     "fortuna.tunables_file": {"tomli"},
     # Measures the libraries by themselves, beside our use of them.

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from fortuna.errors import NotSeededError, SourceError
-from fortuna.life import RETRY_SECONDS
+from fortuna.life import NO_SOURCE_LEFT, RETRY_SECONDS
 
 from .child_support import key_of
 from .edge_doubles import INTERVAL_NS, Bench, Model, ScriptedSource
@@ -203,26 +203,28 @@ def test_edge_pulls_failing_source_warns_once(bench: Bench, caplog: pytest.LogCa
         for failures in (1, 2, 3):
             bench.pass_interval()
             assert 16 == len(bench.fortuna.random_bytes(16))
-            assert {"scripted": failures} == bench.fortuna.stats().failing_sources
-        assert ["entropy source fails, going on with the current key: [Errno 5] source scripted: told to fail"] == [
-            record.getMessage() for record in caplog.records
-        ]
+            report = bench.fortuna.stats().sources[0]
+            assert ("scripted", "failing", failures) == (report.name, report.state, report.failures_in_a_row)
+        assert [
+            "entropy source fails, going on without it: source scripted: told to fail",
+            "no entropy source is left, going on with the current key: source scripted: told to fail",
+        ] == [record.getMessage() for record in caplog.records]
         assert 1 == bench.reseeds
         bench.source.is_failing = False
         bench.pass_interval()
         bench.fortuna.random_bytes(16)
-        assert {} == bench.fortuna.stats().failing_sources
+        assert "healthy" == bench.fortuna.stats().sources[0].state
         assert 2 == bench.reseeds
         bench.source.is_failing = True
         bench.pass_interval()
         bench.fortuna.random_bytes(16)
-    assert 2 == len(caplog.records)
+    # It gives again, and fails again; that none is left is said once for good, and stays in the flags.
+    assert 4 == len(caplog.records)
+    assert (NO_SOURCE_LEFT,) == bench.fortuna.stats().sticky_flags
 
 
-def test_edge_pulls_statistics_are_a_copy(bench: Bench) -> None:
-    """Changing what the statistics show changes nothing."""
-    bench.fortuna.stats().failing_sources["scripted"] = 7
-    assert {} == bench.fortuna.stats().failing_sources
+def test_edge_pulls_statistics_are_frozen(bench: Bench) -> None:
+    """What the statistics show cannot be changed."""
     with pytest.raises(AttributeError):
         bench.fortuna.stats().requests = 0  # type: ignore[misc]
 
@@ -235,13 +237,16 @@ def test_edge_pulls_one_failing_source_does_not_stop_the_others(path: str) -> No
     bench.pass_interval()
     bench.fortuna.random_bytes(1)
     assert 2 == bench.reseeds
-    assert {"bad": 2} == bench.fortuna.stats().failing_sources
+    assert [("bad", "failing", 2), ("good", "healthy", 0)] == [
+        (report.name, report.state, report.failures_in_a_row) for report in bench.fortuna.stats().sources
+    ]
+    assert () == bench.fortuna.stats().sticky_flags
 
 
 def test_edge_pulls_boot_waits_for_the_system(caplog: pytest.LogCaptureFixture, path: str) -> None:
     """A source that is not ready is asked again after short pauses until it answers, and nothing is logged."""
     bench = Bench(path)
-    bench.source.is_failing = True
+    bench.source.is_failing, bench.source.failure = True, errno.EAGAIN
     asked = []
 
     def recover() -> None:
@@ -252,7 +257,7 @@ def test_edge_pulls_boot_waits_for_the_system(caplog: pytest.LogCaptureFixture, 
     bench.fortuna.wait_for_seed(30 * SECOND)
     assert [RETRY_SECONDS] * 49 == bench.clock.slept
     assert bench.fortuna.stats().is_seeded
-    assert {} == bench.fortuna.stats().failing_sources
+    assert "healthy" == bench.fortuna.stats().sources[0].state
     assert [] == caplog.records
 
 
@@ -262,7 +267,9 @@ def test_edge_pulls_boot_gives_up(timeout_ns: int, path: str) -> None:
     bench = Bench(path)
     bench.source.is_failing = True
     start = bench.clock.now
-    with pytest.raises(NotSeededError, match=rf"boot.timeout = {timeout_ns / 1e9:g} s; failing sources: scripted"):
+    with pytest.raises(
+        NotSeededError, match=rf"boot.timeout = {timeout_ns / 1e9:g} s; failing sources: source scripted: told"
+    ):
         bench.fortuna.wait_for_seed(timeout_ns)
     assert 0 <= bench.clock.now - start - timeout_ns <= RETRY_SECONDS * SECOND
 

@@ -89,7 +89,7 @@ def counts(stand: Stand) -> tuple[object, ...]:
         stats.reseeds,
         stats.pool_lengths,
         stats.last_reseed_age_seconds,
-        dict(stats.failing_sources),
+        stats.sources,
         stand.source.harvests,
         stand.os.reads,
     )

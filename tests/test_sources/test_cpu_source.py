@@ -20,7 +20,7 @@ OTHER = b"".join(WORDS[4:])
 
 def source(scripted: ScriptedProcessor) -> Processor:
     """Return the source on a scripted processor."""
-    return Processor(tuple(scripted.events), scripted.fill)
+    return Processor(tuple(scripted.events), scripted.fill, "it is a script")
 
 
 def test_cpu_takes_the_best_instruction() -> None:
@@ -90,10 +90,13 @@ def test_cpu_almost_faults_are_taken() -> None:
 
 
 def test_cpu_without_instructions_is_absent() -> None:
-    """A processor that has neither instruction is no source, and says so."""
-    with pytest.raises(SourceError, match="source cpu: absent; this processor has neither RDSEED nor RDRAND") as caught:
-        Processor((), ScriptedProcessor().fill)
+    """A processor that has neither instruction is no source, and says so; one that has says nothing."""
+    cpu = source(ScriptedProcessor())
+    assert "it is a script" == cpu.absence
+    with pytest.raises(SourceError, match="source cpu: absent; it is a script") as caught:
+        cpu.harvest()
     assert errno.ENODEV == caught.value.errno
+    assert "" == source(ScriptedProcessor(rdrand=[])).absence
 
 
 def test_cpu_without_the_extension_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +104,7 @@ def test_cpu_without_the_extension_is_absent(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, f"{generators.__name__}._native", None)
     monkeypatch.delattr(generators, "_native", raising=False)
     with pytest.raises(SourceError, match="source cpu: absent; it needs the C extension"):
-        this_processor()
+        this_processor().harvest()
 
 
 def test_cpu_hides_what_it_read() -> None:

@@ -164,8 +164,9 @@ def test_file_is_not_there(tmp_path: Path) -> None:
 
 def test_file_without_a_path_is_absent() -> None:
     """No path, no source."""
-    with pytest.raises(SourceError, match="source file: absent; entropy.file names no device"):
-        DeviceFile("", SteppingClock())
+    with pytest.raises(SourceError, match="source file: absent; entropy.file names no device") as caught:
+        DeviceFile("", SteppingClock()).harvest()
+    assert errno.ENODEV == caught.value.errno
 
 
 def test_file_refuses_what_repeats(tmp_path: Path) -> None:

@@ -58,8 +58,11 @@ def test_proc_refuses_counters_that_stand_still(tmp_path: Path, write: Callable[
 
 def test_proc_is_absent_elsewhere(tmp_path: Path) -> None:
     """A machine without such files has no such source, and the reason is said."""
-    with pytest.raises(SourceError, match=r"source proc: absent; .* has no counters"):
-        LinuxCounters(SteppingClock(STEP), str(tmp_path))
+    proc = LinuxCounters(SteppingClock(STEP), str(tmp_path))
+    with pytest.raises(SourceError, match=r"source proc: absent; .* has no counters") as caught:
+        proc.harvest()
+    assert errno.ENODEV == caught.value.errno
+    assert f"source proc: absent; {proc.absence}" == caught.value.strerror
 
 
 def test_proc_whose_files_are_gone(tmp_path: Path, write: Callable[[str, str], None]) -> None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from fortuna import generators
+from fortuna._boot import build
 from fortuna.errors import ParameterError, ProviderUnavailableError, SourceError, TunableError
-from fortuna.sources import proc, registry
+from fortuna.forks import ForkDetector
+from fortuna.sources import cpu, proc, registry
 from fortuna.sources.file import DeviceFile
 from fortuna.sources.jitter import LibraryJitter, LoopJitter
-from fortuna.sources.proc import LinuxCounters
-from fortuna.sources.registry import BUILT_IN, choose, make
-from fortuna.sources.third_party import HARVEST_MAX, ThirdPartySource
+from fortuna.sources.registry import BUILT_IN, choose
+from fortuna.sources.third_party import ThirdPartySource
 from fortuna.tunables import Tunables
 from fortuna.tunables_file import load_tunables
 
@@ -32,7 +34,7 @@ def tunables(*sources: str, file: str = "") -> Tunables:
     return Tunables({"entropy.sources": sources, "entropy.file": file}, {})
 
 
-def chosen(*sources: str, file: str = "") -> tuple[tuple[Source, ...], dict[str, str]]:
+def chosen(*sources: str, file: str = "") -> tuple[Source, ...]:
     """Return what the registry chooses for *sources*."""
     return choose(tunables(*sources, file=file), no_system(), SteppingClock(5))
 
@@ -40,9 +42,7 @@ def chosen(*sources: str, file: str = "") -> tuple[tuple[Source, ...], dict[str,
 def test_registry_makes_what_is_named_in_that_order() -> None:
     """Each built-in name gives its source, in the order of the tunable, and ``os`` is the one passed in."""
     system = no_system()
-    given = choose(tunables("file", "jitter", "os", file="/dev/urandom"), system, SteppingClock())
-    sources, absent = given
-    assert {} == absent
+    sources = choose(tunables("file", "jitter", "os", file="/dev/urandom"), system, SteppingClock())
     assert isinstance(sources[0], DeviceFile)
     assert "/dev/urandom" == sources[0].path
     assert isinstance(sources[1], LoopJitter | LibraryJitter)
@@ -51,32 +51,30 @@ def test_registry_makes_what_is_named_in_that_order() -> None:
 
 
 def test_registry_built_in_sources_have_numbers_of_their_own() -> None:
-    """Name by name the numbers are 0, 1, 2, ..., whatever is absent here."""
-    sources, absent = chosen(*BUILT_IN, file="/dev/urandom")
-    found = {source.name: source.number for source in sources}
-    assert found.keys() | absent.keys() == set(BUILT_IN)
-    assert {name: BUILT_IN.index(name) for name in found} == found
+    """Name by name the numbers are 0, 1, 2, ..., and the default is the first two."""
+    found = [(source.number, source.name) for source in chosen(*BUILT_IN)]
+    assert list(enumerate(BUILT_IN)) == found
     assert ("os", "cpu") == Tunables({}, {})["entropy.sources"]
 
 
-def test_registry_says_what_is_absent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A source that this machine cannot have is left out and told with its reason; the others are there."""
+def test_registry_makes_what_is_absent_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A source that this machine cannot have is made, says why it is absent, and fails with ENODEV when harvested."""
     monkeypatch.setitem(sys.modules, f"{generators.__name__}._native", None)
     monkeypatch.delattr(generators, "_native", raising=False)
     monkeypatch.setattr(proc.LinuxCounters.__init__, "__defaults__", (str(tmp_path),))
-    sources, absent = chosen("os", "cpu", "proc", "file")
-    assert ["os"] == [source.name for source in sources]
-    assert ["cpu", "proc", "file"] == list(absent)
-    for name, reason in absent.items():
-        assert reason.startswith(f"source {name}: absent; ")
+    for source in chosen("cpu", "proc", "file"):
+        with pytest.raises(SourceError, match=f"source {source.name}: absent; ") as caught:
+            source.harvest()
+        assert errno.ENODEV == caught.value.errno
 
 
-def test_registry_has_the_counters_of_linux() -> None:
-    """The source ``proc`` is there on Linux, and absent elsewhere."""
-    if sys.platform == "linux":
-        assert isinstance(make("proc", tunables("proc"), no_system(), SteppingClock()), LinuxCounters)
-    else:
-        assert "proc" in chosen("proc")[1]
+def test_registry_absent_source_is_no_hindrance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A boot with the default sources goes on where the processor has nothing to give, and the statistics say so."""
+    monkeypatch.setattr(cpu, "this_processor", lambda: cpu.Processor((), lambda instruction, out: False, "no"))
+    with build(Tunables({"generator.provider": "pycryptodome"}, {}), ForkDetector(use_hook=False)) as live:
+        assert 16 == len(live.random_bytes(16))
+        states = {report.name: (report.state, report.last_error) for report in live.stats().sources}
+    assert {"os": ("healthy", ""), "cpu": ("absent", "source cpu: absent; no")} == states
 
 
 def test_registry_imports_only_what_is_named() -> None:
@@ -94,9 +92,7 @@ def test_registry_imports_only_what_is_named() -> None:
 def test_plugin_source(site: Path) -> None:
     """A plug-in is found by its name, keeps its claims, and runs as slow whatever it says."""
     install_source(site)
-    sources, absent = chosen("os", "dice")
-    dice = sources[1]
-    assert {} == absent
+    _, dice = chosen("os", "dice")
     assert isinstance(dice, ThirdPartySource)
     assert ("dice", 40, "slow", 2.5) == (dice.name, dice.number, dice.cost, dice.min_entropy)
     assert "thrown by hand" == dice.assumption
@@ -107,7 +103,7 @@ def test_plugin_source(site: Path) -> None:
 def test_plugin_source_is_not_imported_before_it_is_named(site: Path) -> None:
     """A plug-in that fails at its import is no matter to who does not name it, nor to the check of the tunables."""
     install_source(site, text="raise RuntimeError('broken')\n")
-    assert ["os"] == [source.name for source in chosen("os")[0]]
+    assert ["os"] == [source.name for source in chosen("os")]
     load_tunables(None, {"entropy.sources": ["os", "dice"]}, environ={})
     with pytest.raises(
         ProviderUnavailableError, match=r"plug-in 'dice' of dice-plugin 1\.2 cannot be imported.*broken"
@@ -154,17 +150,7 @@ def test_plugin_source_that_breaks_the_contract(right: str, wrong: str, message:
 def test_plugin_source_at_the_limits(right: str, taken: str, site: Path) -> None:
     """The ends of each range are allowed."""
     install_source(site, text=GOOD_SOURCE.replace(right, taken))
-    assert "dice" == chosen("dice")[0][0].name
-
-
-def test_plugin_source_that_is_absent_itself(site: Path) -> None:
-    """A plug-in that finds no hardware raises `SourceError`, and is absent like one of ours."""
-    text = GOOD_SOURCE.replace("class", "from fortuna import SourceError\nclass").replace(
-        "def harvest", "def __init__(self):\n        raise SourceError(19, 'no dice here')\n    def harvest"
-    )
-    install_source(site, text=text)
-    sources, absent = chosen("os", "dice")
-    assert (["os"], {"dice": "no dice here"}) == ([source.name for source in sources], absent)
+    assert "dice" == chosen("dice")[0].name
 
 
 def test_plugin_sources_with_one_number(site: Path) -> None:
@@ -179,7 +165,7 @@ def test_plugin_source_with_a_name_of_ours(site: Path) -> None:
     """Our names are ours; while a distribution offers one of them no plug-in is used."""
     install_source(site)
     install_source(site, "cpu", GOOD_SOURCE.replace('"dice"', '"cpu"'), distribution="evil")
-    assert not isinstance(chosen("os", "cpu")[0][-1], ThirdPartySource)
+    assert not isinstance(chosen("os", "cpu")[-1], ThirdPartySource)
     with pytest.raises(ProviderUnavailableError, match=r"is not used: evil 1\.2 offers 'cpu', the name of a built-in"):
         chosen("os", "dice")
 
@@ -193,48 +179,11 @@ def test_plugin_source_that_nobody_offers(site: Path) -> None:
         chosen("gpu")
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ("return b''", r"got 0 bytes; allowed is 1\.\.65536"),
-        (f"return bytes({HARVEST_MAX + 1})", "got 65537 bytes"),
-        ("return 'text'", "TypeError"),
-        ("return None", "TypeError"),
-        ("raise ValueError('boom')", "source dice: ValueError: boom"),
-        ("raise OSError(5, 'io')", "source dice: OSError"),
-    ],
-)
-def test_plugin_source_whose_harvest_fails(body: str, message: str, site: Path) -> None:
-    """Whatever a plug-in raises or returns in place of bytes becomes a `SourceError`."""
-    install_source(site, text=GOOD_SOURCE.replace('return b"\\x01\\x02\\x03"', body))
-    dice = chosen("dice")[0][0]
-    with pytest.raises(SourceError, match=message):
-        dice.harvest()
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("return bytearray(b'a')", b"a"),
-        (f"return b'a' * {HARVEST_MAX}", b"a" * HARVEST_MAX),
-        ("import array; return array.array('H', [257, 257])", b"\x01\x01\x01\x01"),
-    ],
-)
-def test_plugin_source_whose_harvest_is_taken(body: str, expected: bytes, site: Path) -> None:
-    """Anything that offers a contiguous buffer is taken, byte for byte."""
-    install_source(site, text=GOOD_SOURCE.replace('return b"\\x01\\x02\\x03"', body))
-    assert expected == bytes(chosen("dice")[0][0].harvest())
-
-
-def test_plugin_source_error_of_its_own_is_kept(site: Path) -> None:
-    """A `SourceError` of the plug-in arrives as it is."""
-    text = "from fortuna import SourceError\n" + GOOD_SOURCE.replace(
-        'return b"\\x01\\x02\\x03"', "raise SourceError(11, 'dice under the table')"
-    )
-    install_source(site, text=text)
-    dice: Any = chosen("dice")[0][0]
-    with pytest.raises(SourceError, match="dice under the table"):
-        dice.harvest()
+def test_plugin_source_error_is_its_own(site: Path) -> None:
+    """What a plug-in raises arrives as it is: what every harvest may raise is judged in one place."""
+    install_source(site, text=GOOD_SOURCE.replace('return b"\\x01\\x02\\x03"', "raise KeyError"))
+    with pytest.raises(KeyError):
+        chosen("dice")[0].harvest()
 
 
 def test_registry_names() -> None:
