@@ -34,10 +34,13 @@ def this_processor() -> Processor:
     try:
         from ..generators._native import cpu_random, cpu_random_instructions
     except ImportError:
-        return Processor(
-            (), lambda instruction, out: False, "it needs the C extension, which is not here or cannot be loaded"
-        )
+        return Processor((), never, "it needs the C extension, which is not here or cannot be loaded")
     return Processor(cpu_random_instructions(), cpu_random, "this processor has neither RDSEED nor RDRAND")
+
+
+def never(_instruction: str, _out: Secret) -> bool:
+    """Fill nothing: what stands in where there is no instruction to ask."""
+    return False
 
 
 class Processor:

@@ -76,8 +76,8 @@ class DeviceFile:
         Raises
         ------
         SourceError
-            It is absent, is not there, is no device or FIFO, ended, failed, or did not give 32 bytes within its budget; the
-            message names the path.
+            It is absent, is not there, is no device or FIFO, ended, failed, or did not give 32 bytes within its budget.
+            The message names the path.
         """
         if self.absence:
             raise SourceError(errno.ENODEV, f"source file: absent; {self.absence}")

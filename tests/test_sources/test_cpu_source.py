@@ -9,7 +9,8 @@ import pytest
 
 from fortuna import generators
 from fortuna.errors import ParameterError, SourceError
-from fortuna.sources.cpu import EVENT_SIZE, Processor, this_processor
+from fortuna.generators.secret import Secret
+from fortuna.sources.cpu import EVENT_SIZE, Processor, never, this_processor
 
 from .source_doubles import ScriptedProcessor
 
@@ -105,6 +106,7 @@ def test_cpu_without_the_extension_is_absent(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delattr(generators, "_native", raising=False)
     with pytest.raises(SourceError, match="source cpu: absent; it needs the C extension"):
         this_processor().harvest()
+    assert not never("rdrand", Secret(32))
 
 
 def test_cpu_hides_what_it_read() -> None:
