@@ -52,15 +52,19 @@ OTHERS: Final[dict[str, Any]] = {
     "reseed.interval": 1e-5,
     "entropy.sources": ["os", "file"],
     "entropy.file": "/dev/hwrng",
+    "entropy.harvest_interval": 0.5,
+    "entropy.per_request": "os",
     "entropy.health_tests": False,
     "boot.timeout": 3600,
     "boot.allow_without_os": True,
+    "boot.generation_file": "/run/generation",
     "boot.pretend_unseeded": True,
 }
 FULL_FILE: Final = """\
 boot.timeout = 3600
 boot.pretend_unseeded = true
 boot.allow_without_os = true
+boot.generation_file = "/run/generation"
 
 [generator] # the cipher
 cipher = "chacha20"
@@ -76,17 +80,22 @@ sources = [
 ]
 file = "/dev/hwrng"
 health_tests = false
+harvest_interval = 0.5
+per_request = "os"
 """
 FULL_FILE_LINES: Final = {
-    "generator.cipher": 6,
-    "generator.provider": 7,
-    "generator.kernel": 9,
-    "generator.construction": 8,
-    "reseed.min_pool_size": 11,
-    "reseed.interval": 12,
-    "entropy.sources": 14,
-    "entropy.file": 17,
-    "entropy.health_tests": 18,
+    "generator.cipher": 7,
+    "generator.provider": 8,
+    "generator.kernel": 10,
+    "generator.construction": 9,
+    "reseed.min_pool_size": 12,
+    "reseed.interval": 13,
+    "entropy.sources": 15,
+    "entropy.file": 18,
+    "entropy.health_tests": 19,
+    "entropy.harvest_interval": 20,
+    "entropy.per_request": 21,
+    "boot.generation_file": 4,
     "boot.timeout": 1,
     "boot.allow_without_os": 3,
     "boot.pretend_unseeded": 2,

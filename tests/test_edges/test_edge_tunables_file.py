@@ -61,8 +61,12 @@ def test_edge_tunables_file_every_value_and_its_origin(file: Path) -> None:
         "reseed.interval": (2.0, f"{file}:8"),
         "entropy.sources": (("os",), f"{file}:11"),
         "entropy.file": ("", "default"),
+        "entropy.harvest_interval": (0.0, "default"),
+        "entropy.per_request": ("", "default"),
+        "entropy.health_tests": (True, "default"),
         "boot.timeout": (30.0, "default"),
         "boot.allow_without_os": (False, "default"),
+        "boot.generation_file": ("", "default"),
         "boot.pretend_unseeded": (True, f"{file}:15"),
     } == {key: (tunables[key], tunables.origin(key)) for key in tunables}
 
