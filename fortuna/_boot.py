@@ -20,6 +20,7 @@ from .parts import Parts
 from .rng import Fortuna
 from .shared import free_lock
 from .sources.os import OperatingSystem
+from .sources.registry import choose
 from .tunables_file import load_tunables
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from .tunables import Tunables
-    from .typing import Overrides, Source
+    from .typing import Overrides
 
 NANOSECONDS: Final = 1_000_000_000
 
@@ -144,18 +145,24 @@ class Process:
         return self._booted
 
 
+def operating_system() -> OperatingSystem:
+    """Return the source ``os`` of this machine."""
+    return OperatingSystem(getattr(os, "getrandom", None), os.urandom)
+
+
 def build(tunables: Tunables, forks: ForkDetector, clone_detectors: tuple[str, ...] = ()) -> Fortuna:
     """Build a live generator from real parts and wait for its first seed.
 
     Raises
     ------
     ProviderUnavailableError, SelfTestError
-        The cipher cannot run here. There is no fallback to another.
+        The cipher cannot run here, or a source that is a plug-in. There is no fallback to another.
     NotSeededError
         No source answered within ``boot.timeout``; nothing is left behind.
     """
-    system = OperatingSystem(getattr(os, "getrandom", None), os.urandom)
-    sources: dict[str, Source] = {system.name: system}
+    system = operating_system()
+    clock = SystemClock()
+    sources = choose(tunables, system, clock)
     path = tunables["boot.generation_file"]
     fortuna = Fortuna(
         Parts(
@@ -164,8 +171,8 @@ def build(tunables: Tunables, forks: ForkDetector, clone_detectors: tuple[str, .
             ),
             construction=construction_named(tunables["generator.construction"]),
             system=system,
-            sources=[sources[name] for name in tunables["entropy.sources"]],
-            clock=SystemClock(),
+            sources=sources,
+            clock=clock,
             has_system_clock=True,
             forks=forks,
             min_pool_size=tunables["reseed.min_pool_size"],

@@ -11,6 +11,7 @@ from .core.constructions import CONSTRUCTIONS
 from .errors import ParameterError, TunableError
 from .generators.plugins import plugin_named, plugins
 from .generators.registry import GENERATORS, KERNELS, PLUGIN, PROVIDERS
+from .sources.registry import BUILT_IN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 #: refuses to convert very long ones.
 SHOWN_MAX: Final = 60
 LONG_BITS: Final = 190
+
+#: What a string without choices takes.
+PATH_ALLOWED: Final = 'the absolute path of a file, or "" for none'
 
 #: What the origin of a value says when nobody set it.
 DEFAULT_ORIGIN: Final = "default"
@@ -82,11 +86,9 @@ class Tunable:
         if isinstance(self.default, bool):
             return "true or false"
         if isinstance(self.default, tuple):
-            return "a list of one or more of " + ", ".join(f'"{choice}"' for choice in self.choices)
+            return f"a list of one or more of {self._names()}"
         if isinstance(self.default, str):
-            names = ", ".join(f'"{choice}"' for choice in self.choices)
-            plugin = ", or the name of a plug-in" if self.group else ""
-            return f"{names}{plugin}" if names else 'the absolute path of a file, or "" for none'
+            return self._names() or PATH_ALLOWED
         kind = "a number" if isinstance(self.default, float) else "an integer"
         off = "0 (off), or " if self.zero_is_off else ""
         return f"{off}{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
@@ -106,14 +108,12 @@ class Tunable:
         if isinstance(self.default, tuple):
             if not isinstance(value, list | tuple) or not value:
                 return got
-            wrong = [item for item in value if item not in self.choices]
+            wrong = [item for item in value if not (isinstance(item, str) and self._is_name(item))]
             if wrong:
                 return f"got {describe(wrong[0])} in the list"
             return f"{got} with a repetition" if len(set(value)) != len(value) else ""
         if isinstance(self.default, str):
-            if not isinstance(value, str):
-                return got
-            fits = value in self.choices or self._is_plugin(value) if self.choices else is_path(value)
+            fits = isinstance(value, str) and (self._is_name(value) if self.choices else is_path(value))
             return "" if fits else got
         # A boolean is an int to Python, not to us. An integer may stand for a float, nan is in no range.
         numbers = (int, float) if isinstance(self.default, float) else (int,)
@@ -122,10 +122,15 @@ class Tunable:
         fits = self.low <= value <= self.high or (self.zero_is_off and value == 0)
         return "" if fits else got
 
-    def _is_plugin(self, name: str) -> bool:
-        """Tell whether a plug-in offers *name*; reads metadata, which a name of our own never needs."""
-        if not self.group:
-            return False
+    def _names(self) -> str:
+        """Return the names allowed, in words."""
+        names = ", ".join(f'"{choice}"' for choice in self.choices)
+        return f"{names}, or the name of a plug-in" if self.group else names
+
+    def _is_name(self, name: str) -> bool:
+        """Tell whether *name* is a choice or a plug-in's; reads metadata, which a name of our own never needs."""
+        if name in self.choices or not self.group:
+            return name in self.choices
         try:
             return plugin_named(self.group, name) is not None
         except ParameterError as error:
@@ -201,7 +206,8 @@ TUNABLES: Final = {
         Tunable(
             "reseed.interval", 0.1, "Time that must be exceeded between reseeds.", low=0, high=3600, unit="seconds"
         ),
-        Tunable("entropy.sources", ("os",), "What a pull harvests.", choices=("os",)),
+        Tunable("entropy.sources", ("os", "cpu"), "What is harvested.", choices=BUILT_IN, group="fortuna.sources"),
+        Tunable("entropy.file", "", 'The character device or FIFO that the source "file" reads.'),
         Tunable(
             "entropy.harvest_interval",
             0.0,
@@ -219,6 +225,7 @@ TUNABLES: Final = {
         ),
         Tunable("entropy.health_tests", True, "Test what the sources give before it is used."),
         Tunable("boot.timeout", 30.0, "How long to wait for the first seed.", low=0, high=3600, unit="seconds"),
+        Tunable("boot.allow_without_os", False, 'Boot though entropy.sources does not name "os".'),
         Tunable("boot.generation_file", "", "A number that the system changes when a snapshot was restored."),
         Tunable("boot.pretend_unseeded", False, "Refuse every request, to test what a service does then."),
     )
@@ -277,3 +284,22 @@ class Tunables:
 
     def __repr__(self) -> str:
         return f"Tunables({self._values!r})"
+
+
+def check_together(tunables: Tunables) -> None:
+    """Refuse values that are allowed one by one and make no sense together; the message has the origin in front.
+
+    Raises
+    ------
+    TunableError
+        ``entropy.sources`` lacks ``os`` and ``boot.allow_without_os`` is false, or has ``file`` and ``entropy.file`` is
+        empty.
+    """
+    sources = tunables["entropy.sources"]
+    problem = ""
+    if "os" not in sources and not tunables["boot.allow_without_os"]:
+        problem = 'without "os"; add it, or set boot.allow_without_os = true'
+    elif "file" in sources and not tunables["entropy.file"]:
+        problem = 'with "file", which needs a path; set entropy.file'
+    if problem:
+        raise TunableError(f"{tunables.origin('entropy.sources')}: entropy.sources: got {as_toml(sources)} {problem}")

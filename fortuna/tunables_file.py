@@ -12,7 +12,7 @@ import stat
 
 from .errors import TunableError
 from .generators.undisturbed import Undisturbed
-from .tunables import TUNABLES, Tunables, describe
+from .tunables import TUNABLES, Tunables, check_together, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def load_tunables(
         origin = (override_origins or {}).get(key, "overrides")
         values[key] = check(key, value, origin)
         origins[key] = origin
-    return Tunables(values, origins)
+    tunables = Tunables(values, origins)
+    check_together(tunables)
+    return tunables
 
 
 def find_file(

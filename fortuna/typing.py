@@ -26,8 +26,8 @@ Value: TypeAlias = bool | int | float | str | tuple[str, ...]
 Overrides: TypeAlias = Mapping[str, object]
 
 
-#: What a harvest costs: ``cheap`` (microseconds; a pull takes two rounds of the pools), ``costly`` (microseconds an
-#: event; a pull takes one) or ``slow`` (it may take its time, so it runs on the harvester's thread only).
+#: What a harvest costs, one of ``cheap`` (microseconds; a pull takes two rounds of the pools), ``costly`` (microseconds
+#: an event; a pull takes one) or ``slow`` (it may take its time, so it runs on the harvester's thread only).
 Cost: TypeAlias = Literal["cheap", "costly", "slow"]
 
 

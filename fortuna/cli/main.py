@@ -79,10 +79,11 @@ def program(arguments: Sequence[str], environment: Environment) -> Status:
     elif options.version:
         stdout.write(f"fortuna-dump {__version__}\n".encode())
     elif options.list or options.tunables:
-        from .tables import list_generators, list_tunables
+        from .tables import list_generators, list_sources, list_tunables
 
-        show = list_generators if options.list else list_tunables
-        stdout.write(show(effective_tunables(options, environment)).encode(errors="backslashreplace"))
+        tunables = effective_tunables(options, environment)
+        tables = (list_generators, list_sources) if options.list else (list_tunables,)
+        stdout.write("\n".join(table(tunables) for table in tables).encode(errors="backslashreplace"))
     else:
         dump(options, environment, stdout)
     return Status.OK

@@ -101,7 +101,7 @@ def build_parser() -> ArgumentParser:
     boot.add_argument("--construction", choices=CONSTRUCTIONS, help="generator.construction, at this boot only")
     instead = parser.add_argument_group("instead of random bytes").add_mutually_exclusive_group()
     instead.add_argument(
-        "--list", action="store_true", help="show generators, providers and kernels, and which is active"
+        "--list", action="store_true", help="show generators, providers, kernels and sources, and which are active"
     )
     instead.add_argument("--tunables", action="store_true", help="show the effective tunables and their origins")
     instead.add_argument("--version", action="store_true", help="show the version")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from ..errors import FortunaError
 from ..generators import available
+from ..generators.plugins import plugins
 from ..generators.registry import resolve
+from ..sources.registry import BUILT_IN, make
+from ..sources.third_party import GROUP, clash
 from ..tunables import as_toml
 
 TYPE_CHECKING = False
@@ -31,6 +34,32 @@ def list_generators(tunables: Tunables) -> str:
         note = "; ".join(text for text in (cell.distribution, cell.reason) if text)
         # Names of plug-ins are what strangers wrote into their metadata.
         rows.append((ascii(cell.generator)[1:-1], cell.provider, cell.kernel or "-", state, ascii(note)[1:-1]))
+    return columns(rows)
+
+
+def list_sources(tunables: Tunables) -> str:
+    """Return the sources and what is assumed of each: which ones these tunables name, and why others are absent.
+
+    None is harvested, and a plug-in is not even imported.
+    """
+    # Imported here, because the other table needs no machine.
+    from .._boot import SystemClock, operating_system
+
+    system, clock = operating_system(), SystemClock()
+    rows = [("SOURCE", "NUMBER", "COST", "BITS/BYTE", "STATE", "NOTE")]
+    for name in BUILT_IN:
+        source = make(name, tunables, system, clock)
+        absence = getattr(source, "absence", "")
+        state = "absent" if absence else "active" if name in tunables["entropy.sources"] else "available"
+        note = ascii(absence)[1:-1] or source.assumption
+        rows.append((name, str(source.number), source.cost, f"{source.min_entropy:g}", state, note))
+    for plugin in plugins(GROUP):
+        is_clash = plugin.name in BUILT_IN
+        is_named = plugin.name in tunables["entropy.sources"]
+        state = "absent" if is_clash else "active" if is_named else "untried"
+        note = clash(plugin) if is_clash else plugin.supplier
+        # Names of plug-ins are what strangers wrote into their metadata.
+        rows.append((ascii(plugin.name)[1:-1], "-", "slow", "-", state, ascii(note)[1:-1]))
     return columns(rows)
 
 

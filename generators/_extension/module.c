@@ -157,8 +157,18 @@ static PyObject *self_test(PyObject *module, PyObject *args)
     return PyUnicode_FromString("its requests are wrong");
 }
 
+PyDoc_STRVAR(cpu_random_instructions_doc,
+"cpu_random_instructions()\n--\n\nReturn the random instructions of this processor, best first: \"rdseed\", \"rdrand\".");
+
+PyDoc_STRVAR(cpu_random_doc,
+"cpu_random(instruction, out, /)\n--\n\n"
+"Fill *out*, 32 bytes, from one of `cpu_random_instructions`; return False, with *out* zeroed,\n"
+"when the instruction refused too often.  The bytes are not looked at.");
+
 static PyMethodDef functions[] = {
     {"cpu_features", cpu_features, METH_NOARGS, cpu_features_doc},
+    {"cpu_random", fortuna_cpu_random, METH_VARARGS, cpu_random_doc},
+    {"cpu_random_instructions", fortuna_cpu_random_instructions, METH_NOARGS, cpu_random_instructions_doc},
     {"kernels", kernels, METH_VARARGS, kernels_doc},
     {"self_test", self_test, METH_VARARGS, self_test_doc},
     {NULL, NULL, 0, NULL},

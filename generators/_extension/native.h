@@ -51,6 +51,10 @@ void fortuna_copy_key(uint8_t to[FORTUNA_KEY_SIZE], const uint8_t from[FORTUNA_K
  * it up and getting it back costs more than the bytes do. */
 enum { FORTUNA_LARGE = 16384 };
 
+/* Functions of the module, in cpu_random.c. */
+PyObject *fortuna_cpu_random_instructions(PyObject *module, PyObject *unused);
+PyObject *fortuna_cpu_random(PyObject *module, PyObject *args);
+
 /* Generator.random_bytes, for a caller who knows that `self` is a Generator. */
 PyObject *fortuna_generator_random_bytes(PyObject *self, PyObject *n);
 PyObject *fortuna_generator_readinto(PyObject *self, PyObject *buffer);

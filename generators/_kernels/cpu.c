@@ -3,8 +3,9 @@
  * operating system's baseline on ARM.  Everywhere else the portable kernels
  * serve, and the set is empty.
  *
- * Source: Intel SDM vol. 1, 13.3 (enabling the XSAVE feature set), 14.3
- * and 15.2 to 15.4 (detection of AVX, AVX2 and AVX-512); AMD APM vol. 3, E.3.
+ * Source: Intel SDM vol. 1, 7.3.17 (random instructions), 13.3 (enabling the
+ * XSAVE feature set), 14.3 and 15.2 to 15.4 (detection of AVX, AVX2 and
+ * AVX-512); AMD APM vol. 3, E.3.
  */
 #include "cpu.h"
 
@@ -49,6 +50,14 @@ struct fortuna_cpu fortuna_cpu_detect(void)
 
     if (all(basic_c, bit_SSSE3))
         cpu.features |= FORTUNA_CPU_SSSE3;
+    if (all(basic_c, bit_RDRND))
+        cpu.features |= FORTUNA_CPU_RDRAND;
+#if defined(__x86_64__)
+    /* Some Zen 5 processors answer the 16-bit and 32-bit forms with zeros and
+     * success (AMD-SB-7055), so a 32-bit program does without. */
+    if (all(extended_b, bit_RDSEED))
+        cpu.features |= FORTUNA_CPU_RDSEED;
+#endif
     if (all(basic_c, bit_AES | bit_SSE4_2 | bit_SSSE3))
         cpu.features |= FORTUNA_CPU_AESNI;
     if (all(saved, XCR0_YMM) && all(extended_b, bit_AVX2)) {
@@ -102,7 +111,7 @@ const char *fortuna_cpu_lacks(struct fortuna_cpu cpu, uint32_t required)
     } names[] = {
         {FORTUNA_CPU_SSSE3, "SSSE3"},   {FORTUNA_CPU_AVX2, "AVX2"},  {FORTUNA_CPU_AVX512, "AVX-512F/VL"},
         {FORTUNA_CPU_AESNI, "AES-NI"},  {FORTUNA_CPU_VAES, "VAES"},  {FORTUNA_CPU_NEON, "NEON"},
-        {FORTUNA_CPU_ARMV8_AES, "ARMv8 AES"},
+        {FORTUNA_CPU_ARMV8_AES, "ARMv8 AES"}, {FORTUNA_CPU_RDRAND, "RDRAND"}, {FORTUNA_CPU_RDSEED, "RDSEED"},
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (required & names[i].feature & ~cpu.features)

@@ -23,7 +23,9 @@ enum {
     FORTUNA_CPU_AESNI = 1 << 3,  /* AES-NI and SSE4.2 */
     FORTUNA_CPU_VAES = 1 << 4,   /* VAES on the vectors that AVX2 or AVX512 grants */
     FORTUNA_CPU_NEON = 1 << 5,
-    FORTUNA_CPU_ARMV8_AES = 1 << 6
+    FORTUNA_CPU_ARMV8_AES = 1 << 6,
+    FORTUNA_CPU_RDRAND = 1 << 7, /* the random generator of the processor, for cpu_random.h */
+    FORTUNA_CPU_RDSEED = 1 << 8  /* and what it is seeded from; in its 64-bit form only */
 };
 
 struct fortuna_cpu {

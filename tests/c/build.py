@@ -53,6 +53,7 @@ FILES = [
     "aes256_icm_vaes512",
     "aes256_icm_armv8",
     "cpu",
+    "cpu_random",
     "dispatch",
     "selftest",
 ]
@@ -61,7 +62,7 @@ BASE = ["-std=c11", "-O3", "-g", *WARNINGS]
 HARDENING = ["-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"]
 # Without lazy binding, as wipe.h asks of everything that the kernels are linked into.
 LINK = ["-pthread", "-Wl,-z,now"]
-TESTS = ["test_vectors", "test_lengths", "test_carries", "test_dispatch"]
+TESTS = ["test_vectors", "test_lengths", "test_carries", "test_dispatch", "test_cpu_random"]
 
 
 def run(*command: str | Path, **options: Any) -> None:

@@ -12,6 +12,9 @@ import tomli
 
 from fortuna.errors import ProviderUnavailableError, SelfTestError
 from fortuna.generators import registry, selftest
+from fortuna.sources.cpu import Processor
+from fortuna.sources.file import DeviceFile
+from fortuna.sources.os import OperatingSystem
 from fortuna.tunables import TUNABLES
 
 from .cli_support import (
@@ -49,18 +52,22 @@ OTHERS: Final[dict[str, Any]] = {
     "generator.construction": "fsk2003",
     "reseed.min_pool_size": 128,
     "reseed.interval": 1e-5,
-    "entropy.sources": ["os"],
+    "entropy.sources": ["os", "file"],
+    "entropy.file": "/dev/hwrng",
     "entropy.harvest_interval": 0.5,
     "entropy.per_request": "os",
     "entropy.health_tests": False,
     "boot.timeout": 3600,
+    "boot.allow_without_os": True,
     "boot.generation_file": "/run/generation",
     "boot.pretend_unseeded": True,
 }
 FULL_FILE: Final = """\
 boot.timeout = 3600
 boot.pretend_unseeded = true
+boot.allow_without_os = true
 boot.generation_file = "/run/generation"
+
 [generator] # the cipher
 cipher = "chacha20"
   provider = 'reference'
@@ -71,25 +78,28 @@ min_pool_size = 0x80
 interval = 1e-5
 [entropy]
 sources = [
-  "os",
+  "os", "file",
 ]
+file = "/dev/hwrng"
 health_tests = false
 harvest_interval = 0.5
 per_request = "os"
 """
 FULL_FILE_LINES: Final = {
-    "generator.cipher": 5,
-    "generator.provider": 6,
-    "generator.kernel": 8,
-    "generator.construction": 7,
-    "reseed.min_pool_size": 10,
-    "reseed.interval": 11,
-    "entropy.sources": 13,
-    "entropy.health_tests": 16,
-    "entropy.harvest_interval": 17,
-    "entropy.per_request": 18,
-    "boot.generation_file": 3,
+    "generator.cipher": 7,
+    "generator.provider": 8,
+    "generator.kernel": 10,
+    "generator.construction": 9,
+    "reseed.min_pool_size": 12,
+    "reseed.interval": 13,
+    "entropy.sources": 15,
+    "entropy.file": 18,
+    "entropy.health_tests": 19,
+    "entropy.harvest_interval": 20,
+    "entropy.per_request": 21,
+    "boot.generation_file": 4,
     "boot.timeout": 1,
+    "boot.allow_without_os": 3,
     "boot.pretend_unseeded": 2,
 }
 
@@ -109,7 +119,7 @@ def show_list(*arguments: str) -> list[list[str]]:
     """Return the rows of ``--list`` without the head, each as name, provider, kernel, state and note."""
     status, out, err = run_here("--list", *arguments)
     assert (0, "") == (status, err)
-    head, *rows = out.decode("ascii").splitlines()
+    head, *rows = out.decode("ascii").partition("\n\n")[0].splitlines()
     assert ["GENERATOR", "PROVIDER", "KERNEL", "STATE", "NOTE"] == head.split()
     cells = [[*row.split(None, 4), ""][:5] for row in rows]
     # Each column starts below its title.
@@ -119,11 +129,21 @@ def show_list(*arguments: str) -> list[list[str]]:
     return cells
 
 
+def show_sources(*arguments: str) -> dict[str, list[str]]:
+    """Return the rows of the second table of ``--list`` by name: number, cost, bits, state and note."""
+    status, out, err = run_here("--list", *arguments)
+    assert (0, "") == (status, err)
+    head, *rows = out.decode("ascii").partition("\n\n")[2].splitlines()
+    assert ["SOURCE", "NUMBER", "COST", "BITS/BYTE", "STATE", "NOTE"] == head.split()
+    cells = [row.split(None, 5) for row in rows]
+    return {name: rest for name, *rest in cells}
+
+
 def test_every_tunable_is_set_to_another_value() -> None:
-    """The file of this test sets all tunables, and all that can differ from the default do."""
+    """The file of this test sets all tunables, and each differs from the default."""
     assert set(TUNABLES) == set(OTHERS) == set(FULL_FILE_LINES)
-    same = {key for key, value in OTHERS.items() if value in (TUNABLES[key].default, [*map(str, ("os",))])}
-    assert {"entropy.sources"} == same
+    defaults = {key: list(t.default) if isinstance(t.default, tuple) else t.default for key, t in TUNABLES.items()}
+    assert set() == {key for key, value in OTHERS.items() if value == defaults[key]}
 
 
 def test_tunables_by_default() -> None:
@@ -402,7 +422,8 @@ BROKEN: Final = {
 def rows_of(outcome: Outcome) -> list[list[str]]:
     """Return the rows of a list that a process of its own has shown."""
     assert (0, "") == (outcome.status, outcome.err)
-    return [[*line.split(None, 4), ""][:5] for line in outcome.out.decode("ascii").splitlines()[1:]]
+    lines = outcome.out.decode("ascii").partition("\n\n")[0].splitlines()[1:]
+    return [[*line.split(None, 4), ""][:5] for line in lines]
 
 
 @needs_native
@@ -456,3 +477,43 @@ def test_tables_need_no_library(without_library: dict[str, str], option: str) ->
     ):
         assert (0, "") == (outcome.status, outcome.err)
         assert outcome.out
+
+
+def test_list_shows_the_sources(write_config: Callable[..., str], no_extension: None) -> None:
+    """Each source has its number, cost, credit and reason, is active where it is named, and absent with the reason."""
+    rows = show_sources()
+    assert ["os", "cpu", "jitter", "proc", "file"] == list(rows)
+    assert ["0", "cheap", "8", "active", OperatingSystem.assumption] == rows["os"]
+    lacks = "it needs the C extension, which is not here or cannot be loaded"
+    assert ["1", "costly", "4", "absent", lacks] == rows["cpu"]
+    assert ["2", "slow", "available"] == [*rows["jitter"][:2], rows["jitter"][3]]
+    assert ["4", "slow", "1", "absent", "entropy.file names no device or FIFO"] == rows["file"]
+    path = write_config('[entropy]\nsources = ["os", "file"]\nfile = "/nonexistent/device"\n')
+    assert ["4", "slow", "1", "active", DeviceFile.assumption] == show_sources("--config", path)["file"]
+
+
+@needs_native
+def test_list_shows_the_processor() -> None:
+    """The source ``cpu`` is active where the processor has its instructions."""
+    from fortuna.generators import _native
+
+    expected = ["1", "costly", "4", "active", Processor.assumption]
+    if not _native.cpu_random_instructions():
+        expected[3:] = ["absent", "this processor has neither RDSEED nor RDRAND"]
+    assert expected == show_sources()["cpu"]
+
+
+def test_list_shows_sources_of_plug_ins(
+    tmp_path: Path, write_config: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plug-in is shown with its supplier and is not imported; one that takes a name of ours is absent."""
+    info = tmp_path / "dice_plugin-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dice-plugin\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("[fortuna.sources]\ndice = no_such_module:Dice\nproc = no_such_module:P\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert ["-", "slow", "-", "untried", "dice-plugin 1.2"] == show_sources()["dice"]
+    path = write_config('entropy.sources = ["os", "dice"]\n')
+    assert "active" == show_sources("--config", path)["dice"][3]
+    out = run_here("--list").out.decode("ascii")
+    assert "absent     dice-plugin 1.2 offers 'proc', the name of a built-in source; uninstall it\n" in out

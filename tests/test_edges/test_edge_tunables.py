@@ -47,6 +47,13 @@ def load(key: str, value: object) -> Any:
         ("boot.pretend_unseeded", True),
         ("boot.pretend_unseeded", False),
         ("entropy.sources", ("os",)),
+        ("entropy.sources", ("proc", "jitter", "cpu", "os")),
+        ("entropy.file", ""),
+        ("entropy.file", "/dev/hwrng"),
+        ("boot.allow_without_os", True),
+        ("boot.allow_without_os", False),
+        ("entropy.health_tests", True),
+        ("entropy.health_tests", False),
         ("entropy.harvest_interval", 0.0),
         ("entropy.harvest_interval", 0.01),
         ("entropy.harvest_interval", 3600.0),
@@ -55,8 +62,6 @@ def load(key: str, value: object) -> Any:
         ("entropy.per_request", "cpu"),
         ("boot.generation_file", ""),
         ("boot.generation_file", "/run/generation"),
-        ("entropy.health_tests", True),
-        ("entropy.health_tests", False),
         *(("generator.cipher", name) for name in CIPHERS),
         *(
             ("generator.provider", name)
@@ -71,6 +76,27 @@ def test_edge_tunables_allowed(key: str, value: object) -> None:
     loaded = load(key, value)
     assert value == loaded
     assert type(TUNABLES[key].default) is type(loaded)
+
+
+@pytest.mark.parametrize(
+    ("sources", "values"),
+    [
+        (["cpu"], {"boot.allow_without_os": True}),
+        (["cpu", "os"], {"boot.allow_without_os": True}),
+        (["file"], {"boot.allow_without_os": True, "entropy.file": "/a"}),
+        (["os"], {"entropy.file": "/a"}),
+    ],
+)
+def test_edge_tunables_allowed_together(sources: list[str], values: dict[str, object]) -> None:
+    """The sources may lack ``os`` on purpose, have ``file`` with a path, and leave a path unused."""
+    loaded = load_tunables(None, {"entropy.sources": sources, **values}, environ={})
+    assert tuple(sources) == loaded["entropy.sources"]
+
+
+def test_edge_tunables_refused_together() -> None:
+    """Without a file, the origin in front is that of the sources."""
+    with pytest.raises(TunableError, match=r'^overrides: entropy.sources: got \["jitter"\] without "os"; '):
+        load_tunables(None, {"entropy.sources": ["jitter"]}, environ={})
 
 
 @pytest.mark.parametrize(
@@ -105,8 +131,8 @@ def test_edge_tunables_allowed(key: str, value: object) -> None:
         ("boot.pretend_unseeded", 1),
         ("boot.pretend_unseeded", "true"),
         ("boot.pretend_unseeded", None),
-        ("entropy.health_tests", "true"),
         ("entropy.health_tests", 1),
+        ("entropy.health_tests", "true"),
         ("entropy.harvest_interval", 0.01 - EPSILON),
         ("entropy.harvest_interval", EPSILON),
         ("entropy.harvest_interval", -0.0 - EPSILON),
@@ -174,10 +200,12 @@ def test_edge_tunables_every_one_has_tests_of_its_ends() -> None:
         "reseed.min_pool_size",
         "reseed.interval",
         "entropy.sources",
+        "entropy.file",
         "entropy.harvest_interval",
         "entropy.per_request",
         "entropy.health_tests",
         "boot.timeout",
+        "boot.allow_without_os",
         "boot.generation_file",
         "boot.pretend_unseeded",
     } == set(TUNABLES)
@@ -201,7 +229,7 @@ def test_edge_tunables_allowed_in_words() -> None:
         "generator.kernel": ", ".join(f'"{name}"' for name in KERNELS),
         "reseed.min_pool_size": "an integer in 16..1048576 bytes",
         "reseed.interval": "a number in 0..3600 seconds",
-        "entropy.sources": 'a list of one or more of "os"',
+        "entropy.sources": ('a list of one or more of "os", "cpu", "jitter", "proc", "file", or the name of a plug-in'),
         "boot.pretend_unseeded": "true or false",
     } == {
         key: TUNABLES[key].allowed

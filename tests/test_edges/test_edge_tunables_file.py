@@ -60,10 +60,12 @@ def test_edge_tunables_file_every_value_and_its_origin(file: Path) -> None:
         "reseed.min_pool_size": (64, "default"),
         "reseed.interval": (2.0, f"{file}:8"),
         "entropy.sources": (("os",), f"{file}:11"),
+        "entropy.file": ("", "default"),
         "entropy.harvest_interval": (0.0, "default"),
         "entropy.per_request": ("", "default"),
         "entropy.health_tests": (True, "default"),
         "boot.timeout": (30.0, "default"),
+        "boot.allow_without_os": (False, "default"),
         "boot.generation_file": ("", "default"),
         "boot.pretend_unseeded": (True, f"{file}:15"),
     } == {key: (tunables[key], tunables.origin(key)) for key in tunables}
@@ -198,6 +200,19 @@ def test_edge_tunables_file_a_file_that_ends_too_early_names_its_end(text: str, 
         ("\n[boot]\ntimeout = true\n", "FILE:3: boot.timeout: got true; allowed is"),
         ("\n[boot]\ntimeout = 1979-05-27\n", "FILE:3: boot.timeout: got 1979-05-27; allowed is"),
         ("[entropy]\nsources = ['os', 'os']\n", "FILE:2: entropy.sources: got ['os', 'os'] with a repetition;"),
+        (
+            "[boot]\n[entropy]\nsources = ['cpu']\n",
+            'FILE:3: entropy.sources: got ["cpu"] without "os"; add it, or set boot.allow_without_os = true',
+        ),
+        (
+            "entropy.sources = ['os', 'file']\n",
+            'FILE:1: entropy.sources: got ["os", "file"] with "file", which needs a path; set entropy.file',
+        ),
+        (
+            "[entropy]\nsources = ['file']\nfile = ''\n[boot]\nallow_without_os = true\n",
+            'FILE:2: entropy.sources: got ["file"] with "file", which needs a path; set entropy.file',
+        ),
+        ("[entropy]\nfile = 'dev/hwrng'\n", 'FILE:2: entropy.file: got "dev/hwrng"; allowed is the absolute path'),
         ("[entropy]\nsources = [\n'os',\n'gpu']\n", 'FILE:2: entropy.sources: got "gpu" in the list;'),
         (
             "[reseed]\nmin_pool_size = 15\n",
