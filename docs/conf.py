@@ -15,7 +15,7 @@ project_copyright = f"2026, {author}"
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "attribute_names", "tunables_table"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "plugin-example"]  # the second is a package, with a README of its own
 html_theme = "furo"
 html_title = f"fortuna {release}"
 smartquotes = False  # quotes in our text are TOML's and Python's
@@ -40,6 +40,7 @@ myst_heading_anchors = 3  # levels of headings that links such as design.md#fork
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_mock_imports = ["pytest"]  # the conformance kit is described without running it
 napoleon_google_docstring = False
 # Types of parameters are words ("bytes-like"), not names to be linked.
 napoleon_use_param = False

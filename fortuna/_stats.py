@@ -17,6 +17,8 @@ class Stats:
     ----------
     generator, provider, kernel, construction : str
         What was booted.
+    distribution : str
+        Name and version of the distribution whose plug-in the generator is; empty for one of ours.
     is_seeded : bool
         Whether requests are answered.
     requests : int
@@ -46,6 +48,7 @@ class Stats:
     provider: str
     kernel: str
     construction: str
+    distribution: str
     is_seeded: bool
     requests: int
     bytes_given: int

@@ -242,6 +242,7 @@ class Fortuna(Uncopyable):
             provider=keystream.provider,
             kernel=keystream.kernel,
             construction=self._parts.construction.name,
+            distribution=keystream.distribution,
             is_seeded=self._is_answering(),
             requests=life.generator.requests,
             bytes_given=life.generator.bytes_given,

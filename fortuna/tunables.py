@@ -8,8 +8,9 @@ refused: nothing is converted, clipped or guessed. Every refusal reads ``path:li
 from __future__ import annotations
 
 from .core.constructions import CONSTRUCTIONS
-from .errors import TunableError
-from .generators.registry import GENERATORS, KERNELS, PROVIDERS
+from .errors import ParameterError, TunableError
+from .generators.plugins import plugin_named, plugins
+from .generators.registry import GENERATORS, KERNELS, PLUGIN, PROVIDERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Tunable:
         Its type is the tunable's type.
     choices : tuple of str
         The strings allowed; empty for numbers and booleans. A string without choices is the path of a file.
+    group : str
+        The entry-point group whose names are allowed as well; empty where there are no plug-ins.
     low, high : float
         The closed range of a number.
     zero_is_off : bool
@@ -48,7 +51,7 @@ class Tunable:
         One line for people.
     """
 
-    __slots__ = ("choices", "default", "high", "key", "low", "meaning", "unit", "zero_is_off")
+    __slots__ = ("choices", "default", "group", "high", "key", "low", "meaning", "unit", "zero_is_off")
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class Tunable:
         meaning: str,
         *,
         choices: tuple[str, ...] = (),
+        group: str = "",
         low: float = 0,
         high: float = 0,
         unit: str = "",
@@ -66,6 +70,7 @@ class Tunable:
         self.default = default
         self.meaning = meaning
         self.choices = choices
+        self.group = group
         self.low = low
         self.high = high
         self.unit = unit
@@ -79,7 +84,9 @@ class Tunable:
         if isinstance(self.default, tuple):
             return "a list of one or more of " + ", ".join(f'"{choice}"' for choice in self.choices)
         if isinstance(self.default, str):
-            return ", ".join(f'"{choice}"' for choice in self.choices) or 'the absolute path of a file, or "" for none'
+            names = ", ".join(f'"{choice}"' for choice in self.choices)
+            plugin = ", or the name of a plug-in" if self.group else ""
+            return f"{names}{plugin}" if names else 'the absolute path of a file, or "" for none'
         kind = "a number" if isinstance(self.default, float) else "an integer"
         off = "0 (off), or " if self.zero_is_off else ""
         return f"{off}{kind} in {self.low:g}..{self.high:.7g} {self.unit}"
@@ -88,7 +95,7 @@ class Tunable:
         """Return *value* in the tunable's type, or raise `TunableError` that says what was got and what is allowed."""
         problem = self._problem(value)
         if problem:
-            raise TunableError(f"{problem}; allowed is {self.allowed}")
+            raise TunableError(f"{problem}; allowed is {self.allowed}{self._installed()}")
         checked: Value = type(self.default)(value)
         return checked
 
@@ -104,7 +111,9 @@ class Tunable:
                 return f"got {describe(wrong[0])} in the list"
             return f"{got} with a repetition" if len(set(value)) != len(value) else ""
         if isinstance(self.default, str):
-            fits = isinstance(value, str) and (value in self.choices if self.choices else is_path(value))
+            if not isinstance(value, str):
+                return got
+            fits = value in self.choices or self._is_plugin(value) if self.choices else is_path(value)
             return "" if fits else got
         # A boolean is an int to Python, not to us. An integer may stand for a float, nan is in no range.
         numbers = (int, float) if isinstance(self.default, float) else (int,)
@@ -112,6 +121,22 @@ class Tunable:
             return got
         fits = self.low <= value <= self.high or (self.zero_is_off and value == 0)
         return "" if fits else got
+
+    def _is_plugin(self, name: str) -> bool:
+        """Tell whether a plug-in offers *name*; reads metadata, which a name of our own never needs."""
+        if not self.group:
+            return False
+        try:
+            return plugin_named(self.group, name) is not None
+        except ParameterError as error:
+            raise TunableError(str(error)) from error
+
+    def _installed(self) -> str:
+        """Return what a refusal says about plug-ins."""
+        if not self.group:
+            return ""
+        names = ", ".join(f'"{name}"' for name in dict.fromkeys(plugin.name for plugin in plugins(self.group)))
+        return f" (installed: {names or 'none'})"
 
 
 def is_path(text: str) -> bool:
@@ -145,12 +170,18 @@ def describe(value: object) -> str:
 TUNABLES: Final = {
     tunable.key: tunable
     for tunable in (
-        Tunable("generator.cipher", "aes256-icm", "The keystream generator.", choices=GENERATORS),
+        Tunable(
+            "generator.cipher",
+            "aes256-icm",
+            "The keystream generator.",
+            choices=GENERATORS,
+            group="fortuna.generators",
+        ),
         Tunable(
             "generator.provider",
             "auto",
             "The library that runs it; auto takes the first that works.",
-            choices=("auto", *PROVIDERS),
+            choices=("auto", *PROVIDERS, PLUGIN),
         ),
         Tunable(
             "generator.kernel",

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from .availability import Availability, available
     from .base import KeystreamGenerator
     from .registry import create
+    from .secret import Secret
 
-__all__ = ["Availability", "KeystreamGenerator", "available", "create"]
+__all__ = ["Availability", "KeystreamGenerator", "Secret", "available", "create"]
 
 _HOME = {
     "Availability": ".availability",
     "KeystreamGenerator": ".base",
+    "Secret": ".secret",
     "available": ".availability",
     "create": ".registry",
 }

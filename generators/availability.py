@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import FortunaError
-from .registry import AUTO_ORDER, GENERATORS, PROVIDERS, import_class, load
+from ..errors import FortunaError, ParameterError
+from .choice import Choice
+from .plugins import Plugin, plugins, the_one
+from .registry import AUTO_ORDER, GENERATORS, PLUGIN, PROVIDERS, import_class, load, outcome_of
+from .third_party import GROUP, clash
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,24 +21,32 @@ class Availability:
         Their registered names.
     kernel : str
         The code inside the provider; empty where the provider cannot start.
-    is_available : bool
-        Whether `create` would give an instance now.
+    is_available : bool or None
+        Whether `create` would give an instance now; ``None`` for a plug-in whose name nobody asked for yet, because
+        only importing it would tell.
     is_auto : bool
         Whether ``provider = "auto"`` chooses this one.
     reason : str
         Why it is not available, or not chosen; empty otherwise.
+    distribution : str
+        Name and version of the distribution whose plug-in it is; empty for our own.
     """
 
     generator: str
     provider: str
     kernel: str
-    is_available: bool
+    is_available: bool | None
     is_auto: bool
     reason: str
+    distribution: str = ""
 
 
 def available() -> tuple[Availability, ...]:
-    """Try every kernel of every provider on every generator and report; imports the providers' libraries."""
+    """Try every kernel of every provider on every generator and report; imports the providers' libraries.
+
+    Plug-ins come last. They are listed from what their distributions say and are not imported, so one that fails or
+    takes its time is no hindrance; what is known of those that were asked for is told.
+    """
     rows = []
     for generator in GENERATORS:
         chosen = ""
@@ -49,6 +60,8 @@ def available() -> tuple[Availability, ...]:
                     reason = f"auto prefers {chosen}" if chosen else ""
                     chosen = chosen or f"{provider} {kernel}"
                 rows.append(Availability(generator, provider, kernel, is_available, not reason, reason))
+    offered = plugins(GROUP)
+    rows += [plugin_row(plugin, offered) for plugin in offered]
     return tuple(rows)
 
 
@@ -65,5 +78,28 @@ def failure_of(generator: str, provider: str, kernel: str) -> str:
     try:
         load(generator, provider, kernel)
     except FortunaError as error:
+        return str(error)
+    return ""
+
+
+def plugin_row(plugin: Plugin, offered: tuple[Plugin, ...]) -> Availability:
+    """Return what is known of one of the plug-ins *offered*, without importing it."""
+    kernel, is_available, reason = "", None, "imported when its name is asked for"
+    outcome = outcome_of(plugin.name, PLUGIN)
+    problem = problem_with(plugin, offered) or (str(outcome) if isinstance(outcome, FortunaError) else "")
+    if problem:
+        is_available, reason = False, problem
+    elif isinstance(outcome, Choice):
+        kernel, is_available, reason = outcome.kernel, True, ""
+    return Availability(plugin.name, PLUGIN, kernel, is_available, not reason, reason, plugin.supplier)
+
+
+def problem_with(plugin: Plugin, offered: tuple[Plugin, ...]) -> str:
+    """Return why the name of *plugin* cannot be asked for, or an empty string."""
+    if plugin.name in GENERATORS:
+        return clash(plugin)
+    try:
+        the_one(offered, plugin.name)
+    except ParameterError as error:
         return str(error)
     return ""

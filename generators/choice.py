@@ -20,16 +20,24 @@ class Choice:
         The code inside the provider.
     block_size : int
         Bytes that one counter value gives.
+    distribution : str
+        Name and version of the distribution whose plug-in it is; empty for our own.
     """
 
-    __slots__ = ("_class", "block_size", "kernel", "name", "provider")
+    __slots__ = ("_class", "block_size", "distribution", "kernel", "name", "provider")
 
-    def __init__(self, chosen: type[KeystreamGenerator], kernel: str) -> None:
+    def __init__(self, chosen: type[KeystreamGenerator], kernel: str, distribution: str = "") -> None:
         self._class = chosen
         self.name = chosen.name
         self.provider = chosen.provider
         self.block_size = chosen.block_size
         self.kernel = kernel
+        self.distribution = distribution
+
+    @property
+    def known_answers(self) -> tuple[tuple[int, str], ...]:
+        """The known answers that a plug-in's class brings."""
+        return self._class._known_answers
 
     def __call__(self) -> KeystreamGenerator:
         """Make an instance."""

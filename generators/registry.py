@@ -60,6 +60,9 @@ KERNELS: Final = (
 #: What ``auto`` tries, in this order. ``reference`` is missing on purpose: slow, and its AES is not constant-time.
 AUTO_ORDER: Final = ("native", "openssl", "pycryptodome")
 
+#: The provider of each generator that is not in the table: a plug-in runs itself (`.third_party`).
+PLUGIN: Final = "plug-in"
+
 #: The outcome of each first use: what may be chosen, or the error that says why not. Facts about the machine.
 _outcomes: dict[tuple[str, str, str], Choice | FortunaError] = {}
 
@@ -71,6 +74,8 @@ def load(generator: str, provider: str, kernel: str = "auto") -> Choice:
 
     Raises
     ------
+    ParameterError
+        Unknown generator; the message lists what there is.
     ProviderUnavailableError
         The provider has no such generator or kernel, or its library cannot be imported.
     SelfTestError
@@ -79,7 +84,10 @@ def load(generator: str, provider: str, kernel: str = "auto") -> Choice:
     outcome = _outcomes.get((generator, provider, kernel))
     if outcome is None:
         try:
-            outcome = _pick(import_class(generator, provider), kernel)
+            if generator in GENERATORS:
+                outcome = _pick(import_class(generator, provider), kernel)
+            else:
+                outcome = _pick_plugin(generator, provider, kernel)
         except (ProviderUnavailableError, SelfTestError) as error:
             outcome = error
         _outcomes[generator, provider, kernel] = outcome
@@ -87,6 +95,11 @@ def load(generator: str, provider: str, kernel: str = "auto") -> Choice:
         # Without the traceback of the first failure, which would grow with every raise.
         raise outcome.with_traceback(None)
     return outcome
+
+
+def outcome_of(generator: str, provider: str) -> Choice | FortunaError | None:
+    """Return what `load` has found out so far, without loading anything."""
+    return _outcomes.get((generator, provider, "auto"))
 
 
 def import_class(generator: str, provider: str) -> type[KeystreamGenerator]:
@@ -110,7 +123,20 @@ def import_class(generator: str, provider: str) -> type[KeystreamGenerator]:
     return found
 
 
-def _pick(found: type[KeystreamGenerator], kernel: str) -> Choice:
+def _pick_plugin(generator: str, provider: str, kernel: str) -> Choice:
+    """Return the choice of a generator that is not in the table, and so can only be a plug-in's."""
+    # Imported here because the table's names must work where no metadata can be read, in frozen applications.
+    with Undisturbed():
+        from .third_party import find, import_generator
+    plugin = find(generator)
+    if provider != PLUGIN:
+        raise ProviderUnavailableError(
+            f"provider {provider!r} has no generator {generator!r}; it runs on: {PLUGIN}, of {plugin.supplier}"
+        )
+    return _pick(import_generator(plugin), kernel, plugin.supplier)
+
+
+def _pick(found: type[KeystreamGenerator], kernel: str, distribution: str = "") -> Choice:
     """Return the best kernel of *found* that passes its tests, or the one that is asked for."""
     kernels = dict(found._kernels())
     if kernel == "auto":
@@ -130,7 +156,7 @@ def _pick(found: type[KeystreamGenerator], kernel: str) -> Choice:
     for name in candidates:
         try:
             found._test_kernel(name)
-            choice = Choice(found, name)
+            choice = Choice(found, name, distribution)
             check_known_answers(choice)
         except SelfTestError as error:
             # Imported here because kernels that work never log.
@@ -147,7 +173,7 @@ def resolve(generator: str, provider: str = "auto", kernel: str = "auto") -> Cho
     """Return what runs *generator*: *provider*, or for ``auto`` the first that works and has *kernel*.
 
     There is no fallback from one generator to another, none from a named provider to a second one, and none from a
-    named kernel to a second one.
+    named kernel to a second one. For the name of a plug-in, ``auto`` is the plug-in.
 
     Raises
     ------
@@ -156,9 +182,11 @@ def resolve(generator: str, provider: str = "auto", kernel: str = "auto") -> Cho
     ProviderUnavailableError, SelfTestError
         As `load` for a named provider; for ``auto``, all failed and the message says why each.
     """
-    _require_known("generator", generator, GENERATORS)
+    if provider not in ("auto", *PROVIDERS, PLUGIN):
+        raise ParameterError(f"provider: got {provider!r}; there is {', '.join(('auto', *PROVIDERS, PLUGIN))}")
+    if generator not in GENERATORS and provider == "auto":
+        provider = PLUGIN
     if provider != "auto":
-        _require_known("provider", provider, ("auto", *PROVIDERS))
         return load(generator, provider, kernel)
     reasons = []
     for candidate in AUTO_ORDER:
@@ -182,10 +210,10 @@ def create(name: str, provider: str = "auto", kernel: str = "auto") -> Keystream
     Parameters
     ----------
     name : str
-        ``"aes256-icm"``, ``"chacha20"``, ``"chacha12"``, ``"chacha8"``, ``"xchacha20"``, ``"xchacha12"`` or
-        ``"xchacha8"``.
+        ``"aes256-icm"``, ``"chacha20"``, ``"chacha12"``, ``"chacha8"``, ``"xchacha20"``, ``"xchacha12"``,
+        ``"xchacha8"``, or the name of a plug-in, which is then imported.
     provider : str
-        ``"auto"``, ``"native"``, ``"openssl"``, ``"pycryptodome"`` or ``"reference"``.
+        ``"auto"``, ``"native"``, ``"openssl"``, ``"pycryptodome"``, ``"reference"``, or ``"plug-in"``.
     kernel : str
         ``"auto"``, or one that `available` lists: forces the instruction set.
 
@@ -204,8 +232,3 @@ def create(name: str, provider: str = "auto", kernel: str = "auto") -> Keystream
         The provider computed a known answer wrongly.
     """
     return resolve(name, provider, kernel)()
-
-
-def _require_known(what: str, got: str, allowed: tuple[str, ...]) -> None:
-    if got not in allowed:
-        raise ParameterError(f"{what}: got {got!r}; there is {', '.join(allowed)}")

@@ -156,14 +156,17 @@ def check_known_answers(candidate: Choice) -> None:
         An answer differs, or computing it failed. The message names provider, generator and counter, and the layout of
         the counter where it is one that libraries are known to have.
     """
-    for counter, expected in KNOWN_ANSWERS[candidate.name]:
+    # A plug-in brings its own; one of ours that the table lacks is a mistake of ours, and shows as one.
+    answers = candidate.known_answers if candidate.distribution else KNOWN_ANSWERS[candidate.name]
+    for counter, expected in answers:
         got = compute(candidate, counter, len(expected) // 2)
-        if got.hex() != expected:
+        if got != bytes.fromhex(expected):
             raise wrong_answer(candidate.provider, candidate.name, counter, got)
-    counter, size, expected = LONG_ANSWERS[candidate.name]
-    got = compute(candidate, counter, size)
-    if sha256(got).hexdigest() != expected:
-        raise wrong_answer(candidate.provider, candidate.name, counter, got)
+    if not candidate.distribution:
+        counter, size, digest = LONG_ANSWERS[candidate.name]
+        got = compute(candidate, counter, size)
+        if sha256(got).hexdigest() != digest:
+            raise wrong_answer(candidate.provider, candidate.name, counter, got)
 
 
 def compute(candidate: Choice, counter: int, size: int) -> bytearray:

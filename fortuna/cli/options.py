@@ -6,7 +6,9 @@ from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormat
 from functools import partial
 
 from ..core.constructions import CONSTRUCTIONS
-from ..generators.registry import GENERATORS, KERNELS, PROVIDERS
+from ..errors import TunableError
+from ..generators.registry import KERNELS, PLUGIN, PROVIDERS
+from ..tunables import TUNABLES
 from .formats import FORMATS
 from .sizes import parse_size
 from .status import UsageError
@@ -57,6 +59,15 @@ def size(text: str) -> int | None:
         raise ArgumentTypeError(str(error)) from error
 
 
+def cipher(text: str) -> str:
+    """Return *text* where it names a generator, of ours or of a plug-in."""
+    try:
+        TUNABLES["generator.cipher"].check(text)
+    except TunableError as error:
+        raise ArgumentTypeError(str(error)) from error
+    return text
+
+
 def build_parser() -> ArgumentParser:
     """Return the parser of the command line."""
     parser = Parser(
@@ -82,8 +93,8 @@ def build_parser() -> ArgumentParser:
     )
     boot = parser.add_argument_group("boot")
     boot.add_argument("--config", metavar="FILE", help="the TOML file of the tunables")
-    boot.add_argument("--cipher", choices=GENERATORS, help="generator.cipher, at this boot only")
-    boot.add_argument("--provider", choices=("auto", *PROVIDERS), help="generator.provider, at this boot only")
+    boot.add_argument("--cipher", metavar="NAME", type=cipher, help="generator.cipher, at this boot only; see --list")
+    boot.add_argument("--provider", choices=("auto", *PROVIDERS, PLUGIN), help="generator.provider, at this boot only")
     boot.add_argument(
         "--kernel", choices=("auto", *KERNELS), metavar="NAME", help="generator.kernel, at this boot only; see --list"
     )

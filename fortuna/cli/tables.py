@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def list_generators(tunables: Tunables) -> str:
-    """Return the matrix generator x provider x kernel: which one these tunables boot, and why others are not chosen."""
+    """Return the matrix generator x provider x kernel: which one these tunables boot, and why others are not chosen.
+
+    A plug-in's note says who supplied it; nobody has tried it before its name is asked for.
+    """
     try:
         keystream = resolve(*(tunables[f"generator.{key}"] for key in ("cipher", "provider", "kernel")))
         active = keystream.name, keystream.provider, keystream.kernel
@@ -24,8 +27,10 @@ def list_generators(tunables: Tunables) -> str:
     rows = [("GENERATOR", "PROVIDER", "KERNEL", "STATE", "NOTE")]
     for cell in available():
         is_active = (cell.generator, cell.provider, cell.kernel) == active
-        state = "active" if is_active else "available" if cell.is_available else "absent"
-        rows.append((cell.generator, cell.provider, cell.kernel or "-", state, cell.reason))
+        state = "active" if is_active else {True: "available", False: "absent", None: "untried"}[cell.is_available]
+        note = "; ".join(text for text in (cell.distribution, cell.reason) if text)
+        # Names of plug-ins are what strangers wrote into their metadata.
+        rows.append((ascii(cell.generator)[1:-1], cell.provider, cell.kernel or "-", state, ascii(note)[1:-1]))
     return columns(rows)
 
 

@@ -218,7 +218,7 @@ def test_failing_source(write_config: Callable[..., str], monkeypatch: pytest.Mo
     assert 3 == outcome.status
     message = complaint(outcome)
     assert "boot.timeout = 0 s" in message
-    assert "failing sources: os" in message
+    assert "failing sources: source os" in message
 
 
 def test_zeros_are_never_given(write_config: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,14 +50,17 @@ OTHERS: Final[dict[str, Any]] = {
     "reseed.min_pool_size": 128,
     "reseed.interval": 1e-5,
     "entropy.sources": ["os"],
+    "entropy.harvest_interval": 0.5,
+    "entropy.per_request": "os",
     "entropy.health_tests": False,
     "boot.timeout": 3600,
+    "boot.generation_file": "/run/generation",
     "boot.pretend_unseeded": True,
 }
 FULL_FILE: Final = """\
 boot.timeout = 3600
 boot.pretend_unseeded = true
-
+boot.generation_file = "/run/generation"
 [generator] # the cipher
 cipher = "chacha20"
   provider = 'reference'
@@ -71,6 +74,8 @@ sources = [
   "os",
 ]
 health_tests = false
+harvest_interval = 0.5
+per_request = "os"
 """
 FULL_FILE_LINES: Final = {
     "generator.cipher": 5,
@@ -81,6 +86,9 @@ FULL_FILE_LINES: Final = {
     "reseed.interval": 11,
     "entropy.sources": 13,
     "entropy.health_tests": 16,
+    "entropy.harvest_interval": 17,
+    "entropy.per_request": 18,
+    "boot.generation_file": 3,
     "boot.timeout": 1,
     "boot.pretend_unseeded": 2,
 }

@@ -36,4 +36,4 @@ def test_every_page_is_reached() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8").splitlines()
     for page in DOCS.rglob("*.md"):
         name = page.relative_to(DOCS).with_suffix("").as_posix()
-        assert name.startswith("_build/") or name == "index" or name in index, name
+        assert name.startswith(("_build/", "plugin-example/")) or name == "index" or name in index, name

@@ -61,6 +61,7 @@ THIRD_PARTY: Final = {
     "fortuna.clones": {"snapshot_restore_py"},
     "fortuna.generators.providers.openssl": {"cryptography"},
     "fortuna.generators.providers.pycryptodome": {"Crypto"},
+    "fortuna.generators.conformance": {"pytest"},
     "fortuna.tunables_file": {"tomli"},
     # Measures the libraries by themselves, beside our use of them.
     "fortuna.bench.peers": {"Crypto", "cryptography", "numpy", "randomgen"},
@@ -73,6 +74,23 @@ REASONS_BELOW: Final = {
         "sys": "finds the module signal, to hold signals back in imports",
         "os": "has forks wait for imports",
         "_thread": "the lock that they wait for",
+    },
+    "fortuna.generators.plugins": {
+        "importlib": "reads what is installed, when a plug-in is asked for",
+        "re": "compares names of distributions",
+    },
+    # Tests, which the authors of generators run. Nothing of the product imports them.
+    "fortuna.generators.conformance": {
+        "array": "buffers of wider elements",
+        "concurrent": "instances side by side in threads",
+        "os": "forks a child",
+        "signal": "ends a child that hangs",
+    },
+    "fortuna.generators.trials": {
+        "array": "buffers of wider elements",
+        "copy": "tries to copy an instance",
+        "functools": "a pickling for each protocol",
+        "pickle": "tries to pickle an instance",
     },
     "fortuna.generators.registry": {"logging": "says which kernel failed its known answers"},
     "fortuna.generators.sha256": dict.fromkeys(SHA256_MODULES, "the hash, without the library that hashlib loads"),

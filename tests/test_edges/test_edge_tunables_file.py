@@ -60,7 +60,11 @@ def test_edge_tunables_file_every_value_and_its_origin(file: Path) -> None:
         "reseed.min_pool_size": (64, "default"),
         "reseed.interval": (2.0, f"{file}:8"),
         "entropy.sources": (("os",), f"{file}:11"),
+        "entropy.harvest_interval": (0.0, "default"),
+        "entropy.per_request": ("", "default"),
+        "entropy.health_tests": (True, "default"),
         "boot.timeout": (30.0, "default"),
+        "boot.generation_file": ("", "default"),
         "boot.pretend_unseeded": (True, f"{file}:15"),
     } == {key: (tunables[key], tunables.origin(key)) for key in tunables}
 

@@ -168,7 +168,7 @@ def test_monitor_of_the_operating_system() -> None:
 @pytest.mark.parametrize(
     ("answer", "text"),
     [
-        (raising(SourceError(errno.EIO, "source dice: told to fail")), "[Errno 5] source dice: told to fail"),
+        (raising(SourceError(errno.EIO, "source dice: told to fail")), "source dice: told to fail"),
         (raising(SourceError("source dice: told to fail, without a number")), "told to fail, without a number"),
         (raising(ValueError("SECRET")), "source dice: harvest() raised ValueError; allowed is SourceError"),
         (raising(OSError(errno.ENOSYS, "SECRET")), "source dice: harvest() raised OSError; allowed is SourceError"),
@@ -278,7 +278,7 @@ def test_monitor_absent_source(caplog: pytest.LogCaptureFixture) -> None:
     rig = Rig()
     rig.answer = raising(SourceError(errno.ENODEV, "source dice: there are none"))
     assert rig.harvest() is None
-    assert ("absent", "[Errno 19] source dice: there are none") == (rig.monitor.state, rig.monitor.last_error)
+    assert ("absent", "source dice: there are none") == (rig.monitor.state, rig.monitor.last_error)
     assert ALARM_BACKOFF_NS[0] == rig.monitor.next_try_ns - rig.clock.now
     assert [] == messages(caplog)
     rig.answer = good()
@@ -373,7 +373,7 @@ def test_monitor_logs_once_an_episode(caplog: pytest.LogCaptureFixture) -> None:
         for _ in range(5):
             assert rig.harvest() is not None
         assert [
-            "entropy source fails, going on without it: [Errno 5] no",
+            "entropy source fails, going on without it: no",
             "entropy source dice gives again, after 5 failures",
         ] * episode == messages(caplog)
 
@@ -392,7 +392,7 @@ def test_monitor_logs_nothing_while_a_boot_waits(caplog: pytest.LogCaptureFixtur
     assert rig.harvest(is_waiting=True) is None
     rig.back_off()
     assert rig.harvest() is None
-    assert [f"entropy source fails, going on without it: [Errno {errno.EAGAIN}] not yet"] == messages(caplog)
+    assert ["entropy source fails, going on without it: not yet"] == messages(caplog)
 
 
 # Budgets.
@@ -479,7 +479,7 @@ def test_monitor_report() -> None:
         rig.harvest()
         rig.back_off()
     report = rig.monitor.report()
-    assert ("failing", 2, 1024, 3, 3, "[Errno 5] no") == (
+    assert ("failing", 2, 1024, 3, 3, "no") == (
         report.state,
         report.harvests,
         report.bytes_given,
@@ -490,7 +490,7 @@ def test_monitor_report() -> None:
     rig.answer = good(512)
     rig.harvest()
     report = rig.monitor.report()
-    assert ("healthy", 3, 1536, 0, 3, "[Errno 5] no") == (
+    assert ("healthy", 3, 1536, 0, 3, "no") == (
         report.state,
         report.harvests,
         report.bytes_given,
