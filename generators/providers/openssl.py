@@ -89,25 +89,25 @@ class OpenSSLAES256ICM(AES256ICM):
     def _fill(self, counter: int, out: WritableBuffer) -> None:
         if self._cipher is None:
             self._cipher = self._recipe.encryptor()
-        size = len(out)
         # The end goes through the scratch buffer, which has the room to spare: a short request whole, of a longer one
-        # the last 17 to 32 bytes. The rest of it then has room behind it in *out* itself.
-        direct = 0 if size <= SHORT_MAX else (size - 17) // 16 * 16
-        with memoryview(out) as view:
-            if direct:
-                self._fill_directly(counter, view, direct)
-            rest = size - direct
-            blocks = counter_blocks((counter + direct // 16) & COUNTER_MAX, -(-rest // 16))
-            self._cipher.update_into(blocks, self._scratch)
-            view[direct:] = self._scratch[:rest]
+        # the last 17 to 32 bytes.
+        direct, rest = 0, len(out)
+        if rest > SHORT_MAX:
+            direct = (rest - 17) // 16 * 16
+            self._fill_directly(counter, out, direct)
+            counter, rest = (counter + direct // 16) & COUNTER_MAX, rest - direct
+        blocks = counter_blocks(counter, (rest + 15) // 16)
+        self._cipher.update_into(blocks, self._scratch)
+        memoryview(out)[direct:] = self._scratch[:rest]
         self._scratch[: len(blocks)] = ZEROS[: len(blocks)]
 
-    def _fill_directly(self, counter: int, view: memoryview, size: int) -> None:
-        """Fill the first *size* bytes, whole blocks, of a *view* that is longer by at least `SPARE` bytes."""
+    def _fill_directly(self, counter: int, out: WritableBuffer, size: int) -> None:
+        """Fill the first *size* bytes, whole blocks, of a buffer that is longer by at least `SPARE` bytes."""
         if self._template is None:
             self._template = CounterTemplate()
-        for entry, start, stop in library_calls(counter, size, 16, CounterTemplate.SPAN):
-            self._cipher.update_into(self._template.blocks(entry, (stop - start) // 16), view[start:])
+        with memoryview(out) as view:
+            for entry, start, stop in library_calls(counter, size, 16, CounterTemplate.SPAN):
+                self._cipher.update_into(self._template.blocks(entry, (stop - start) // 16), view[start:])
 
     def _erase(self) -> None:
         self._key.wipe()
