@@ -13,10 +13,12 @@ from _thread import RLock
 
 from .clones import NO_GENERATION, GenerationFile, register_after_restore
 from .core.constructions import construction_named
-from .errors import AlreadyBootedError
+from .errors import AlreadyBootedError, TunableError
 from .forks import ForkDetector
+from .generators.base import KEY_SIZE
 from .generators.registry import resolve
-from .parts import Parts
+from .generators.undisturbed import Undisturbed
+from .parts import Parts, no_seed_file
 from .rng import Fortuna
 from .shared import free_lock
 from .sources.os import OperatingSystem
@@ -25,12 +27,13 @@ from .tunables_file import load_tunables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Final
 
+    from .generators.secret import Secret
+    from .seedfile import SeedFile
     from .tunables import Tunables
     from .typing import Overrides
-
-NANOSECONDS: Final = 1_000_000_000
 
 
 class SystemClock:
@@ -157,13 +160,16 @@ def build(tunables: Tunables, forks: ForkDetector, clone_detectors: tuple[str, .
     ------
     ProviderUnavailableError, SelfTestError
         The cipher cannot run here, or a source that is a plug-in. There is no fallback to another.
+    TunableError
+        A file or a source that the tunables name cannot be used.
+    SeedFilePermissionError
+        Others may have read or written the seed file.
     NotSeededError
         No source answered within ``boot.timeout``; nothing is left behind.
     """
     system = operating_system()
     clock = SystemClock()
-    sources = choose(tunables, system, clock)
-    path = tunables["boot.generation_file"]
+    generation = tunables["boot.generation_file"]
     fortuna = Fortuna(
         Parts(
             make_keystream=resolve(
@@ -171,24 +177,62 @@ def build(tunables: Tunables, forks: ForkDetector, clone_detectors: tuple[str, .
             ),
             construction=construction_named(tunables["generator.construction"]),
             system=system,
-            sources=sources,
+            sources=choose(tunables, system, clock),
             clock=clock,
             has_system_clock=True,
             forks=forks,
             min_pool_size=tunables["reseed.min_pool_size"],
-            interval_ns=round(tunables["reseed.interval"] * NANOSECONDS),
-            harvest_interval_ns=round(tunables["entropy.harvest_interval"] * NANOSECONDS),
-            generation=GenerationFile(path) if path else NO_GENERATION,
-            clone_detectors=(*clone_detectors, *(("generation file",) if path else ())),
+            interval_ns=nanoseconds(tunables["reseed.interval"]),
+            health_tests=tunables["entropy.health_tests"],
+            harvest_interval_ns=nanoseconds(tunables["entropy.harvest_interval"]),
+            harvest_per_request=harvest_per_request(tunables["entropy.per_request"], system),
+            make_seed_file=seed_file_maker(
+                tunables["seed_file.path"], nanoseconds(tunables["seed_file.save_interval"]), clock
+            ),
+            generation=GenerationFile(generation) if generation else NO_GENERATION,
+            clone_detectors=(*clone_detectors, *(("generation file",) if generation else ())),
             pretend_unseeded=tunables["boot.pretend_unseeded"],
         )
     )
     try:
-        fortuna.wait_for_seed(round(tunables["boot.timeout"] * NANOSECONDS))
+        fortuna.wait_for_seed(nanoseconds(tunables["boot.timeout"]))
+        fortuna.restart_seed_file()
     except BaseException:
         fortuna.close()
         raise
     return fortuna
+
+
+def nanoseconds(seconds: float) -> int:
+    """Return *seconds* as a whole number of nanoseconds."""
+    return round(seconds * 1_000_000_000)
+
+
+def harvest_per_request(name: str, system: OperatingSystem) -> Callable[[], Secret] | None:
+    """Return what gives the 32 bytes that ``entropy.per_request`` mixes in before each call, or ``None``."""
+    if name == "os":
+        return lambda: system.read(KEY_SIZE)
+    if name == "cpu":
+        from .sources.cpu import this_processor
+
+        processor = this_processor()
+        if processor.absence:
+            raise TunableError(
+                f'entropy.per_request: got "cpu", which is absent here: {processor.absence}; choose "os"'
+            )
+        return processor.harvest
+    return None
+
+
+def seed_file_maker(path: str, save_interval_ns: int, clock: SystemClock) -> Callable[[], SeedFile | None]:
+    """Return what makes a seed file for each life."""
+    if not path:
+        return no_seed_file
+    with Undisturbed():
+        from .seedfile import SeedFile
+        from .seedfile_system import SystemFiles
+
+    return lambda: SeedFile(path, SystemFiles(), clock, save_interval_ns)
 
 
 def differences(running: Tunables, asked: Tunables) -> str:

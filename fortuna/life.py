@@ -38,8 +38,8 @@ STALE_PULL_NS: Final = 10_000_000_000
 #: No number of forks: a pull is due.
 NEVER: Final = -1
 #: The flags of a life.
-NO_SOURCE_LEFT: Final = "no source left"
-NOT_RESEEDED: Final = "no reseed after a restore"
+NO_SOURCE_LEFT: Final = "no_source_left"
+NOT_RESEEDED: Final = "not_reseeded_after_restore"
 #: Pause between two looks at sources that are not ready, while a boot waits.
 RETRY_SECONDS: Final = 0.01
 
@@ -208,9 +208,9 @@ class Life(Uncopyable):
 
     def mix(self) -> None:
         """Reseed K and C alone from 32 fresh bytes, before a request, where ``entropy.per_request`` asks for it."""
-        read = self._parts.read_per_request
-        if read is not None and self.generator.is_seeded:
-            fresh = read(KEY_SIZE)
+        harvest = self._parts.harvest_per_request
+        if harvest is not None and self.generator.is_seeded:
+            fresh = harvest()
             self.generator.reseed(fresh)
             fresh.wipe()
 
@@ -285,6 +285,41 @@ class Life(Uncopyable):
                 self.pull(now)
             finally:
                 self._pull_lock.release()
+        if self._seed_file is not None and self._seed_file.is_due(now):
+            self._save_seed()
+
+    def restart_seed_file(self) -> None:
+        """Mix the seed of the last boot in and replace it on the disk, after the first seed and before any reader.
+
+        Raises
+        ------
+        SeedFilePermissionError
+            Others may have read or written it.
+        """
+        seed_file, self._seed_file = self._seed_file, None
+        if seed_file is not None:
+            seed_file.restart(self.generator.reseed, self.generator.readinto)
+            # After a refusal, nobody comes near it any more.
+            self._seed_file = seed_file
+
+    def finish(self) -> None:
+        """Stop the harvester and save the seed file, before K is wiped."""
+        if self._harvester is not None:
+            self._harvester.stop()
+        if self._seed_file is not None and self.generator.is_seeded:
+            self._save_seed()
+
+    def _save_seed(self) -> None:
+        if self._seed_file is not None:
+            try:
+                self._seed_file.save(self.generator.readinto)
+            except NotSeededError:
+                pass  # restored, closed or forked in this moment, or not to answer: then there is nothing to save
+
+    @property
+    def sticky_flags(self) -> tuple[str, ...]:
+        """What went wrong once, sorted."""
+        return tuple(sorted([*self.flags, *(self._seed_file.flags if self._seed_file is not None else ())]))
 
     def _mark_pulled(self, now: int) -> None:
         self._last_pull_ns = now

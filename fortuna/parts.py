@@ -55,8 +55,8 @@ class Parts(Uncopyable):
     harvest_interval_ns : int
         Nanoseconds between two rounds of the harvester over every source; 0 leaves the sources that are not slow to the
         pulls of readers.
-    read_per_request : callable, optional
-        ``(size) -> fresh bytes``, mixed into K before each call.
+    harvest_per_request : callable, optional
+        ``() -> 32 fresh bytes``, mixed into K before each call.
     make_seed_file : callable
         Returns a seed file of its own for each life, or ``None``.
     generation : Generation
@@ -74,6 +74,7 @@ class Parts(Uncopyable):
         "forks",
         "generation",
         "harvest_interval_ns",
+        "harvest_per_request",
         "has_system_clock",
         "health_tests",
         "interval_ns",
@@ -81,7 +82,6 @@ class Parts(Uncopyable):
         "make_seed_file",
         "min_pool_size",
         "pretend_unseeded",
-        "read_per_request",
         "sources",
         "system",
     )
@@ -99,7 +99,7 @@ class Parts(Uncopyable):
         interval_ns: int = INTERVAL_NS,
         health_tests: bool = True,
         harvest_interval_ns: int = 0,
-        read_per_request: Callable[[int], Secret] | None = None,
+        harvest_per_request: Callable[[], Secret] | None = None,
         make_seed_file: Callable[[], SeedFile | None] = no_seed_file,
         generation: Generation = NO_GENERATION,
         clone_detectors: tuple[str, ...] = (),
@@ -116,7 +116,7 @@ class Parts(Uncopyable):
         self.interval_ns = interval_ns
         self.health_tests = health_tests
         self.harvest_interval_ns = harvest_interval_ns
-        self.read_per_request = read_per_request
+        self.harvest_per_request = harvest_per_request
         self.make_seed_file = make_seed_file
         self.generation = generation
         self.clone_detectors = clone_detectors

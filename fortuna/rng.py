@@ -252,7 +252,7 @@ class Fortuna(Uncopyable):
             sources=tuple(monitor.report() for monitor in life.monitors),
             fork_detectors=self._parts.forks.detectors,
             clone_detectors=self._parts.clone_detectors,
-            sticky_flags=tuple(sorted(life.flags)),
+            sticky_flags=life.sticky_flags,
             is_memory_locked=life.generator.is_locked,
             is_memory_undumpable=life.generator.is_undumpable,
         )
@@ -275,7 +275,10 @@ class Fortuna(Uncopyable):
                 return child
 
     def close(self) -> None:
-        """Wipe the key; every later call raises `ClosedError`. Closing again does nothing."""
+        """Save the seed file and wipe the key; every later call raises `ClosedError`. Closing again does nothing."""
+        life = self._life
+        if self._refusal is None and life.epoch == self._parts.forks.epoch():
+            life.finish()
         self.refuse(ClosedError, "closed: the key of this generator is wiped; a process boots only once")
 
     def __enter__(self) -> Self:
@@ -315,6 +318,10 @@ class Fortuna(Uncopyable):
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
         self._life.wait_for_seed(timeout_ns)
 
+    def restart_seed_file(self) -> None:
+        """Mix in and replace the seed of the last boot; called by the boot, before anybody reads."""
+        self._life.restart_seed_file()
+
     def _request(self, out: memoryview) -> tuple[Life, int | None]:
         """Serve one request of 1..2**20 bytes from the life and the generation that hold before and after it."""
         while True:
@@ -349,7 +356,7 @@ class Fortuna(Uncopyable):
 
     def _mix(self) -> None:
         """Mix fresh bytes into K before a call, where ``entropy.per_request`` asks for it."""
-        if self._parts.read_per_request is not None:
+        if self._parts.harvest_per_request is not None:
             self._ready().mix()
 
     def _current_life(self) -> Life:

@@ -78,6 +78,12 @@ def program(arguments: Sequence[str], environment: Environment) -> Status:
         stdout.write(show_help(parser).encode())
     elif options.version:
         stdout.write(f"fortuna-dump {__version__}\n".encode())
+    elif options.stats:
+        from .statistics import show_stats
+
+        with boot(options, environment) as fortuna:
+            shown = show_stats(fortuna.stats(), options.stats)
+        stdout.write(shown.encode())
     elif options.list or options.tunables:
         from .tables import list_generators, list_sources, list_tunables
 
@@ -98,10 +104,7 @@ def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
             "raw bytes garble a terminal; pipe them into a program, write them to a file with -o FILE, or show them "
             "with -f hex (--force writes them all the same)"
         )
-    # Imported here, because neither --help nor a mistake in the command line needs a cipher.
-    from .._boot import build, process
-
-    with build(effective_tunables(options, environment), process.forks) as fortuna:
+    with boot(options, environment) as fortuna:
         output = pieces(fortuna, options.size, form)
         # Drawn before a file is created, so that a refusal leaves none behind.
         first = next(output)
@@ -110,6 +113,14 @@ def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
             sink.write(first)
             for piece in output:
                 sink.write(piece)
+
+
+def boot(options: Namespace, environment: Environment) -> Fortuna:
+    """Boot a generator of the command's own."""
+    # Imported here, because neither --help nor a mistake in the command line needs a cipher.
+    from .._boot import build, process
+
+    return build(effective_tunables(options, environment), process.forks)
 
 
 def effective_tunables(options: Namespace, environment: Environment) -> Tunables:

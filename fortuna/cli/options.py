@@ -103,6 +103,13 @@ def build_parser() -> ArgumentParser:
     instead.add_argument(
         "--list", action="store_true", help="show generators, providers, kernels and sources, and which are active"
     )
+    instead.add_argument(
+        "--stats",
+        nargs="?",
+        const="table",
+        choices=("table", "json"),
+        help="boot, and show the generator's statistics as a table or as JSON",
+    )
     instead.add_argument("--tunables", action="store_true", help="show the effective tunables and their origins")
     instead.add_argument("--version", action="store_true", help="show the version")
     instead.add_argument("-h", "--help", action="store_true", help="show this help")

@@ -15,14 +15,13 @@ import pytest
 from fortuna._boot import Process
 from fortuna.clones import NO_GENERATION, GenerationFile, register_after_restore
 from fortuna.errors import NotSeededError, SourceError, TunableError
+from fortuna.generators.secret import Secret
 from fortuna.life import NOT_RESEEDED
 
 from .edge_doubles import Bench, Model, ScriptedSource, stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from fortuna.generators.secret import Secret
 
 MIB: Final = 1 << 20
 FDS: Final = Path("/proc/self/fd")
@@ -226,26 +225,22 @@ def test_edge_clones_an_asked_reseed_uses_a_costly_source_at_once(path: str) -> 
 class Fresh:
     """What `entropy.per_request` reads, counted."""
 
-    def __init__(self, bench_system: Callable[[int], Secret]) -> None:
+    def __init__(self) -> None:
         self.reads = 0
         self.is_failing = False
-        self._read = bench_system
 
-    def __call__(self, size: int) -> Secret:
+    def __call__(self) -> Secret:
         """Return the next fresh bytes of the script."""
         self.reads += 1
         if self.is_failing:
             raise SourceError(errno.EIO, "told to fail")
-        fresh = self._read(size)
-        fresh[:] = stream(f"fresh/{self.reads}", size)
-        return fresh
+        return Secret(stream(f"fresh/{self.reads}", 32))
 
 
 def mixing(path: str) -> tuple[Bench, Fresh]:
     """Return a booted bench that mixes fresh bytes into K before every call."""
-    system = Bench(path).system
-    fresh = Fresh(system.read)
-    return Bench(path, read_per_request=fresh).boot(), fresh
+    fresh = Fresh()
+    return Bench(path, harvest_per_request=fresh).boot(), fresh
 
 
 def test_edge_clones_per_request_equals_the_model(path: str) -> None:
@@ -274,9 +269,8 @@ def test_edge_clones_per_request_source_that_fails_refuses_the_call(path: str) -
 
 def test_edge_clones_per_request_does_not_seed(path: str) -> None:
     """Fresh bytes before a call are no first seed: that takes credited sources."""
-    system = Bench(path).system
-    fresh = Fresh(system.read)
-    bench = Bench(path, sources=[], read_per_request=fresh)
+    fresh = Fresh()
+    bench = Bench(path, sources=[], harvest_per_request=fresh)
     with pytest.raises(NotSeededError):
         bench.fortuna.random_bytes(1)
     assert 0 == fresh.reads
