@@ -164,6 +164,15 @@ TUNABLES: Final = {
             "reseed.interval", 0.1, "Time that must be exceeded between reseeds.", low=0, high=3600, unit="seconds"
         ),
         Tunable("entropy.sources", ("os",), "What a pull harvests.", choices=("os",)),
+        Tunable("seed_file.path", "", "The seed file: 64 secret bytes that are kept from one boot to the next."),
+        Tunable(
+            "seed_file.save_interval",
+            600.0,
+            "How often the seed file is replaced while the generator runs.",
+            low=1,
+            high=86400,
+            unit="seconds",
+        ),
         Tunable("boot.timeout", 30.0, "How long to wait for the first seed.", low=0, high=3600, unit="seconds"),
         Tunable("boot.pretend_unseeded", False, "Refuse every request, to test what a service does then."),
     )

@@ -50,6 +50,7 @@ def test_edge_tunables_file_every_value_and_its_origin(file: Path) -> None:
         "# comment\n\n[generator]\ncipher = 'chacha20' # comment\n"
         'construction = """fsk2003"""\nkernel = "portable"\n'
         '[reseed]\ninterval=2\n\n[entropy]\nsources = [\n  "os",\n]\n'
+        "[seed_file]\npath = '/var/lib/fortuna/seed'\n"
         "[boot]\npretend_unseeded = true\n",
     )
     assert {
@@ -60,8 +61,10 @@ def test_edge_tunables_file_every_value_and_its_origin(file: Path) -> None:
         "reseed.min_pool_size": (64, "default"),
         "reseed.interval": (2.0, f"{file}:8"),
         "entropy.sources": (("os",), f"{file}:11"),
+        "seed_file.path": ("/var/lib/fortuna/seed", f"{file}:15"),
+        "seed_file.save_interval": (600.0, "default"),
         "boot.timeout": (30.0, "default"),
-        "boot.pretend_unseeded": (True, f"{file}:15"),
+        "boot.pretend_unseeded": (True, f"{file}:17"),
     } == {key: (tunables[key], tunables.origin(key)) for key in tunables}
 
 
@@ -135,6 +138,11 @@ def test_edge_tunables_file_quotes_of_one_kind_inside_the_other() -> None:
         (
             "[generator]\r\nconstruction = fsk2003\r\n",
             'FILE:2: generator.construction: got fsk2003 without quotes; quote it: construction = "fsk2003"',
+        ),
+        (
+            "[seed_file]\npath = /var/lib/my-service/seed.bin\n",
+            'FILE:2: seed_file.path: got /var/lib/my-service/seed.bin without quotes; quote it: path = "/var/lib/my-'
+            'service/seed.bin"',
         ),
     ],
 )
