@@ -17,7 +17,7 @@ from fortuna.seedfile import LOCK_WAIT_NS, RETRY_SECONDS, SEED_SIZE, SeedFile
 from fortuna.seedfile_directory import READ_MAX
 from fortuna.seedfile_system import SystemFiles
 
-from .edge_doubles import ManualClock, stream
+from .edge_doubles import Bench, ManualClock, Model, stream
 from .seedfile_doubles import INTERVAL_NS, FaultyFiles, MemoryDisk, SeedBench, WorstGenerator, open_descriptors
 
 if TYPE_CHECKING:
@@ -183,6 +183,22 @@ def test_seedfile_a_draw_that_fails(bench: SeedBench) -> None:
         bench.seed_file.save(refuse)
     assert (OLD, ["seed"], before) == (bench.path.read_bytes(), bench.names, open_descriptors())
     bench.restart()
+    assert () == bench.seed_file.flags
+
+
+def test_seedfile_live(path: str, bench: SeedBench) -> None:
+    """The generator of a live one fits: file and output are those of the core that was reseeded with the old seed."""
+    live = Bench(path).boot()
+    generator = live.fortuna._life.generator
+    model = Model(live)
+    assert model.pull()
+    bench.put(OLD)
+    bench.seed_file.restart(generator.reseed, generator.readinto)
+    model.accumulator.generator.reseed(OLD)
+    assert model.random_data(SEED_SIZE) == bench.path.read_bytes()
+    assert model.random_data(100) == live.fortuna.random_bytes(100)
+    bench.seed_file.save(generator.readinto)
+    assert model.random_data(SEED_SIZE) == bench.path.read_bytes()
     assert () == bench.seed_file.flags
 
 
