@@ -82,6 +82,8 @@ class SeedDirectory(Uncopyable):
             if self._is_locked:
                 # Closing would do, but for a child that C code forked meanwhile: it holds a copy of the descriptor.
                 self._files.unlock(self._descriptor)
+        except OSError:
+            pass  # closing gives it back as well
         finally:
             self._files.close(self._descriptor)
 
@@ -121,13 +123,17 @@ class SeedDirectory(Uncopyable):
             return None
         content = Secret()
         try:
-            while len(content) < READ_MAX and (piece := self._files.read(descriptor, READ_MAX - len(content))):
-                content += piece
+            try:
+                while len(content) < READ_MAX and (piece := self._files.read(descriptor, READ_MAX - len(content))):
+                    content += piece
+            finally:
+                self._files.close(descriptor)
         except OSError as error:
             content.wipe()
-            raise SeedFileError(f"{quote(self._path)}: cannot be read: {error.strerror}") from error
-        finally:
-            self._files.close(descriptor)
+            raise SeedFileError(
+                f"{quote(self._path)}: cannot be read: {error.strerror}; mend it, or name another place in "
+                "seed_file.path"
+            ) from error
         return content
 
     def replace(self, seed: Secret) -> None:
@@ -182,17 +188,17 @@ class SeedDirectory(Uncopyable):
         files = self._files
         try:
             descriptor = files.open(name, flags, dir_fd=directory)
-        except FileNotFoundError:
+            try:
+                objection = object_to(path, files.fstat(descriptor), flags, files.geteuid())
+                if objection:
+                    raise SeedFilePermissionError(objection)
+            except BaseException:
+                files.close(descriptor)
+                raise
+        except (FileNotFoundError, SeedFileError):
             raise
         except OSError as error:
             raise self._refusal(path, name, flags, directory, error) from error
-        try:
-            objection = object_to(path, files.fstat(descriptor), flags, files.geteuid())
-            if objection:
-                raise SeedFilePermissionError(objection)
-        except BaseException:
-            files.close(descriptor)
-            raise
         return descriptor
 
     def _refusal(self, path: str, name: str, flags: int, directory: int | None, error: OSError) -> SeedFileError:
@@ -211,7 +217,9 @@ class SeedDirectory(Uncopyable):
                 f"{quote(path)}: user {user} may not open it; chmod {allowed_mode(flags):o} {quote(path)}, and let "
                 "that user search the directories above it"
             )
-        return SeedFileError(f"{quote(path)}: cannot be opened: {error.strerror}")
+        return SeedFileError(
+            f"{quote(path)}: cannot be opened: {error.strerror}; mend it, or name another place in seed_file.path"
+        )
 
     def _write(self, name: str, seed: Secret) -> None:
         descriptor = self._files.open(name, WRITE_FLAGS, FILE_MODE, dir_fd=self._descriptor)

@@ -152,7 +152,7 @@ def test_seedfile_corrupt(content: bytes, got: str, bench: SeedBench, caplog: py
     assert ("seed_file_corrupt",) == bench.seed_file.flags
     assert [
         f"seed file, going on from the other sources: DIR/seed: it holds {got} where a seed has 64 bytes; "
-        "it was replaced"
+        "mixed in as it is"
     ] == messages(caplog, bench)
     assert SEED_SIZE == bench.path.stat().st_size
     assert bytes(SEED_SIZE) != bench.path.read_bytes()
@@ -328,9 +328,27 @@ def test_seedfile_unreadable_content_is_replaced(bench: SeedBench, caplog: pytes
     bench.restart()
     assert ([], ("seed_file_failed",)) == (bench.generator.got, bench.seed_file.flags)
     assert OLD != bench.path.read_bytes()
-    assert ["seed file, going on from the other sources: DIR/seed: cannot be read: Input/output error"] == messages(
-        caplog, bench
-    )
+    assert [
+        "seed file, going on from the other sources: DIR/seed: cannot be read: Input/output error; mend it, or name "
+        "another place in seed_file.path"
+    ] == messages(caplog, bench)
+
+
+@pytest.mark.parametrize(
+    ("call", "is_flagged"), [("fstat#1", True), ("fstat#2", True), ("close#1", True), ("unlock", False)]
+)
+def test_seedfile_other_calls_that_fail(call: str, is_flagged: bool, bench: SeedBench) -> None:
+    """Whichever call fails on the way, the boot goes on; a lock that cannot be given back ends with its descriptor."""
+    bench.put(OLD)
+    bench.files.faults[call] = BROKEN
+    before = open_descriptors()
+    bench.restart()
+    assert (("seed_file_failed",) if is_flagged else ()) == bench.seed_file.flags
+    bench.files.end()
+    assert before == open_descriptors()
+    bench.files.faults.clear()
+    bench.save()
+    assert OLD != bench.path.read_bytes()
 
 
 def test_seedfile_read_in_pieces(bench: SeedBench) -> None:

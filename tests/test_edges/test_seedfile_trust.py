@@ -248,9 +248,10 @@ def test_seedfile_trust_opening_fails_otherwise(call: str, plain: SeedBench, cap
     before = open_descriptors()
     plain.restart()
     place = plain.path.parent if call == "open#1" else plain.path
-    assert [f"seed file, going on from the other sources: {place}: cannot be opened: Too many open files"] == [
-        record.getMessage() for record in caplog.records
-    ]
+    assert [
+        f"seed file, going on from the other sources: {place}: cannot be opened: Too many open files; mend it, or name "
+        "another place in seed_file.path"
+    ] == [record.getMessage() for record in caplog.records]
     assert (([], ("seed_file_failed",)), before) == (
         (plain.generator.got, plain.seed_file.flags),
         open_descriptors(),
