@@ -30,6 +30,10 @@ if TYPE_CHECKING:
         ParameterError,
         ProviderUnavailableError,
         RequestTooLargeError,
+        SeedFileCorruptError,
+        SeedFileError,
+        SeedFileLockedError,
+        SeedFilePermissionError,
         SelfTestError,
         SourceError,
         TunableError,
@@ -47,6 +51,10 @@ __all__ = [
     "ParameterError",
     "ProviderUnavailableError",
     "RequestTooLargeError",
+    "SeedFileCorruptError",
+    "SeedFileError",
+    "SeedFileLockedError",
+    "SeedFilePermissionError",
     "SelfTestError",
     "SourceError",
     "SourceReport",
@@ -93,6 +101,8 @@ def boot(config: str | PathLike[str] | None = None, overrides: Overrides | None 
         The cipher cannot run here; nothing was booted. There is no fallback to another cipher.
     NotSeededError
         No source answered within ``boot.timeout``; nothing was booted.
+    SeedFilePermissionError
+        Somebody else may have read, written or chosen the seed file; nothing was booted.
 
     Notes
     -----
@@ -107,7 +117,7 @@ def default() -> Fortuna:
 
     Raises
     ------
-    TunableError, AlreadyBootedError, ProviderUnavailableError, SelfTestError, NotSeededError
+    TunableError, AlreadyBootedError, ProviderUnavailableError, SelfTestError, NotSeededError, SeedFilePermissionError
         As `boot`, at first use only.
     """
     return (_process or _load_process()).default()

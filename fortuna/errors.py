@@ -52,3 +52,26 @@ class SourceError(FortunaError, OSError):
 
 class HealthTestError(FortunaError, RuntimeError):
     """A source gave bytes that it would hardly give if its claim of min-entropy were true. They were not used."""
+
+
+class SeedFileError(FortunaError, OSError):
+    """The seed file cannot be read or replaced. The generator goes on from its other sources.
+
+    What the system said is the ``__cause__``.
+    """
+
+
+class SeedFileCorruptError(SeedFileError):
+    """The seed file holds something else than 64 bytes, or zeros. What is there is mixed in and then replaced."""
+
+
+class SeedFilePermissionError(SeedFileError):
+    """Somebody else may have read, written or chosen the seed file or its directory. Nothing was booted.
+
+    Either is a symbolic link, belongs to another user, is open to its group or to others, or is something else than a
+    regular file in a directory. The message has the command that mends it.
+    """
+
+
+class SeedFileLockedError(SeedFileError):
+    """The lock of the seed file was not free in time, or there are no locks where it lies. It is left alone."""

@@ -39,7 +39,7 @@ class Clock(Protocol):
         ...
 
     def sleep(self, seconds: float, /) -> None:
-        """Wait; used only while a boot waits for its first seed."""
+        """Wait; used only while a boot waits, for its first seed or for the lock of its seed file."""
 
 
 class Source(Protocol):

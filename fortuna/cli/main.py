@@ -6,7 +6,14 @@ import signal
 import sys
 
 from .._version import __version__
-from ..errors import FortunaError, NotSeededError, ProviderUnavailableError, SelfTestError, TunableError
+from ..errors import (
+    FortunaError,
+    NotSeededError,
+    ProviderUnavailableError,
+    SeedFilePermissionError,
+    SelfTestError,
+    TunableError,
+)
 from .environment import Environment
 from .formats import FORMATS
 from .options import OVERRIDES, build_parser, show_help
@@ -64,7 +71,7 @@ def status_of(error: Exception) -> Status:
         return Status.USAGE
     if isinstance(error, NotSeededError):
         return Status.NOT_SEEDED
-    if isinstance(error, TunableError | ProviderUnavailableError | SelfTestError):
+    if isinstance(error, TunableError | ProviderUnavailableError | SelfTestError | SeedFilePermissionError):
         return Status.CONFIGURATION
     return Status.FAILURE
 

@@ -15,7 +15,8 @@ class Status(IntEnum):
     USAGE = 2
     #: No entropy source has answered; no byte was written.
     NOT_SEEDED = 3
-    #: The tunables are refused, or the cipher they name cannot run (EX_CONFIG of sysexits.h).
+    #: The tunables are refused, the cipher they name cannot run, or others may use their seed file (EX_CONFIG of
+    #: sysexits.h).
     CONFIGURATION = 78
     #: Interrupted from the keyboard, as a shell reports it.
     INTERRUPTED = 130

@@ -41,6 +41,12 @@ def load(key: str, value: object) -> Any:
         ("reseed.interval", EPSILON),
         ("reseed.interval", 3600.0 - EPSILON),
         ("reseed.interval", 3600.0),
+        ("seed_file.path", ""),
+        ("seed_file.path", "/var/lib/fortuna/seed"),
+        ("seed_file.save_interval", 1.0),
+        ("seed_file.save_interval", 1.0 + EPSILON),
+        ("seed_file.save_interval", 86400.0 - 1e-6),
+        ("seed_file.save_interval", 86400.0),
         ("boot.timeout", 0.0),
         ("boot.timeout", EPSILON),
         ("boot.timeout", 3600.0),
@@ -124,6 +130,13 @@ def test_edge_tunables_refused_together() -> None:
         ("reseed.interval", False),
         ("reseed.interval", [0.1]),
         ("reseed.interval", datetime.date(1979, 5, 27)),
+        ("seed_file.path", "seed"),
+        ("seed_file.path", "/var/lib/fortuna/"),
+        ("seed_file.path", False),
+        ("seed_file.save_interval", 1.0 - EPSILON),
+        ("seed_file.save_interval", 0),
+        ("seed_file.save_interval", 86400.0 + 1e-6),
+        ("seed_file.save_interval", "600"),
         ("boot.timeout", -EPSILON),
         ("boot.timeout", 3600.0 + EPSILON),
         ("boot.timeout", math.nan),
@@ -204,6 +217,8 @@ def test_edge_tunables_every_one_has_tests_of_its_ends() -> None:
         "entropy.harvest_interval",
         "entropy.per_request",
         "entropy.health_tests",
+        "seed_file.path",
+        "seed_file.save_interval",
         "boot.timeout",
         "boot.allow_without_os",
         "boot.generation_file",
@@ -230,6 +245,8 @@ def test_edge_tunables_allowed_in_words() -> None:
         "reseed.min_pool_size": "an integer in 16..1048576 bytes",
         "reseed.interval": "a number in 0..3600 seconds",
         "entropy.sources": ('a list of one or more of "os", "cpu", "jitter", "proc", "file", or the name of a plug-in'),
+        "seed_file.path": 'the absolute path of a file, or "" for none',
+        "seed_file.save_interval": "a number in 1..86400 seconds",
         "boot.pretend_unseeded": "true or false",
     } == {
         key: TUNABLES[key].allowed
@@ -240,6 +257,8 @@ def test_edge_tunables_allowed_in_words() -> None:
             "reseed.min_pool_size",
             "reseed.interval",
             "entropy.sources",
+            "seed_file.path",
+            "seed_file.save_interval",
             "boot.pretend_unseeded",
         )
     }
@@ -328,9 +347,9 @@ def test_edge_tunables_a_misspelt_key_names_the_nearest(key: str, near: str) -> 
         load(key, 1)
 
 
-@pytest.mark.parametrize("key", ["", ".", "x", "generator.", "generator.cipher.x", "\n", "seed_file.path"])
+@pytest.mark.parametrize("key", ["", ".", "x", "generator.", "generator.cipher.x", "\n", "seed_file.size"])
 def test_edge_tunables_nonsense_keys(key: str) -> None:
-    """Any other text is refused as well, those of tunables still to come included."""
+    """Any other text is refused as well."""
     with pytest.raises(TunableError, match="no such tunable"):
         load(key, 1)
 
@@ -379,6 +398,10 @@ def test_edge_tunables_equality_is_that_of_values() -> None:
         "ParameterError",
         "ProviderUnavailableError",
         "RequestTooLargeError",
+        "SeedFileCorruptError",
+        "SeedFileError",
+        "SeedFileLockedError",
+        "SeedFilePermissionError",
         "SelfTestError",
         "SourceError",
         "TunableError",
@@ -395,6 +418,10 @@ def test_edge_tunables_errors_have_the_builtin_parent(error: str) -> None:
         "ParameterError": ValueError,
         "ProviderUnavailableError": ImportError,
         "RequestTooLargeError": ValueError,
+        "SeedFileCorruptError": OSError,
+        "SeedFileError": OSError,
+        "SeedFileLockedError": OSError,
+        "SeedFilePermissionError": OSError,
         "SelfTestError": RuntimeError,
         "SourceError": OSError,
         "TunableError": ValueError,

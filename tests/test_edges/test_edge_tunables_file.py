@@ -50,6 +50,7 @@ def test_edge_tunables_file_every_value_and_its_origin(file: Path) -> None:
         "# comment\n\n[generator]\ncipher = 'chacha20' # comment\n"
         'construction = """fsk2003"""\nkernel = "portable"\n'
         '[reseed]\ninterval=2\n\n[entropy]\nsources = [\n  "os",\n]\n'
+        "[seed_file]\npath = '/var/lib/fortuna/seed'\n"
         "[boot]\npretend_unseeded = true\n",
     )
     assert {
@@ -64,10 +65,12 @@ def test_edge_tunables_file_every_value_and_its_origin(file: Path) -> None:
         "entropy.harvest_interval": (0.0, "default"),
         "entropy.per_request": ("", "default"),
         "entropy.health_tests": (True, "default"),
+        "seed_file.path": ("/var/lib/fortuna/seed", f"{file}:15"),
+        "seed_file.save_interval": (600.0, "default"),
         "boot.timeout": (30.0, "default"),
         "boot.allow_without_os": (False, "default"),
         "boot.generation_file": ("", "default"),
-        "boot.pretend_unseeded": (True, f"{file}:15"),
+        "boot.pretend_unseeded": (True, f"{file}:17"),
     } == {key: (tunables[key], tunables.origin(key)) for key in tunables}
 
 
@@ -141,6 +144,11 @@ def test_edge_tunables_file_quotes_of_one_kind_inside_the_other() -> None:
         (
             "[generator]\r\nconstruction = fsk2003\r\n",
             'FILE:2: generator.construction: got fsk2003 without quotes; quote it: construction = "fsk2003"',
+        ),
+        (
+            "[seed_file]\npath = /var/lib/my-service/seed.bin\n",
+            'FILE:2: seed_file.path: got /var/lib/my-service/seed.bin without quotes; quote it: path = "/var/lib/my-'
+            'service/seed.bin"',
         ),
     ],
 )
