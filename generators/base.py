@@ -84,8 +84,8 @@ class KeystreamGenerator(Uncopyable, ABC):
         BufferError
             *key* is not contiguous; the old key stays.
         """
-        # Providers are faster with a bytearray than with a view of it, here and below.
-        plain = key if isinstance(key, bytearray) else byte_view(key)
+        # Providers are faster with the bytes themselves than with a view of them, here and below.
+        plain = key if isinstance(key, bytes | bytearray) else byte_view(key)
         if len(plain) != KEY_SIZE:
             raise ParameterError(f"key: got {len(plain)} bytes, need exactly {KEY_SIZE} bytes")
         self._rekey(plain)
