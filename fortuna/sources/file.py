@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
     from ..typing import Clock, Cost
 
-#: Bytes of one harvest: one event.
+#: Bytes that a harvest waits for: one event.
 EVENT_SIZE: Final = 32
+#: Bytes that it takes at most, of those that are there without waiting.
+HARVEST_MAX: Final = 8 * EVENT_SIZE
 #: How long one harvest may take, but for one read of a driver that waits although it was told not to.
 BUDGET_NS: Final = 1_000_000_000
 #: Pause between two looks at a device that has nothing yet. Not poll(2): /dev/hwrng is always ready for that.
@@ -71,7 +73,7 @@ class DeviceFile:
         self._arrived = Secret()
 
     def harvest(self) -> Secret:
-        """Return 32 bytes of the file.
+        """Return 32 bytes of the file, or more, up to 256, where they are there already.
 
         Raises
         ------
@@ -100,12 +102,14 @@ class DeviceFile:
     __del__ = close
 
     def _gather(self, descriptor: int) -> None:
-        """Read until 32 bytes have arrived in all, or raise."""
+        """Read until 32 bytes have arrived in all, and what else is there, or raise."""
         deadline = self._clock.monotonic_ns() + BUDGET_NS
-        while len(self._arrived) < EVENT_SIZE:
+        while len(self._arrived) < HARVEST_MAX:
             try:
-                piece = os.read(descriptor, EVENT_SIZE - len(self._arrived))
+                piece = os.read(descriptor, HARVEST_MAX - len(self._arrived))
             except BlockingIOError:
+                if len(self._arrived) >= EVENT_SIZE:
+                    return
                 if self._clock.monotonic_ns() >= deadline:
                     raise self._problem(
                         errno.ETIMEDOUT,
@@ -114,6 +118,8 @@ class DeviceFile:
                 self._clock.sleep(PAUSE_SECONDS)
                 continue
             if not piece:
+                if len(self._arrived) >= EVENT_SIZE:
+                    return
                 # A FIFO without a writer is kept open for the next one, a device that ended is not.
                 if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
                     self.close()
