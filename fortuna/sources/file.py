@@ -131,8 +131,10 @@ class DeviceFile:
         if self._descriptor is not None and not os.path.samestat(os.stat(self.path), os.fstat(self._descriptor)):
             self.close()
         if self._descriptor is None:
-            # Python opens every file so that no other program inherits it (PEP 446).
-            self._descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            # A serial line must not become the terminal of a service that has none. Python itself sees to it that no
+            # other program inherits the descriptor (PEP 446).
+            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+            self._descriptor = os.open(self.path, flags)
             refusal = refusal_of(os.fstat(self._descriptor).st_mode)
             if refusal:
                 self.close()
