@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
     from ..typing import Clock, Cost
 
-#: Bytes of one harvest: one event.
+#: Bytes that a harvest waits for: one event.
 EVENT_SIZE: Final = 32
+#: Bytes that it takes at most, of those that are there without waiting.
+HARVEST_MAX: Final = 8 * EVENT_SIZE
 #: How long one harvest may take, but for one read of a driver that waits although it was told not to.
 BUDGET_NS: Final = 1_000_000_000
 #: Pause between two looks at a device that has nothing yet. Not poll(2): /dev/hwrng is always ready for that.
@@ -71,7 +73,7 @@ class DeviceFile:
         self._arrived = Secret()
 
     def harvest(self) -> Secret:
-        """Return 32 bytes of the file.
+        """Return 32 bytes of the file, or more, up to 256, where they are there already.
 
         Raises
         ------
@@ -100,12 +102,14 @@ class DeviceFile:
     __del__ = close
 
     def _gather(self, descriptor: int) -> None:
-        """Read until 32 bytes have arrived in all, or raise."""
+        """Read until 32 bytes have arrived in all, and what else is there, or raise."""
         deadline = self._clock.monotonic_ns() + BUDGET_NS
-        while len(self._arrived) < EVENT_SIZE:
+        while len(self._arrived) < HARVEST_MAX:
             try:
-                piece = os.read(descriptor, EVENT_SIZE - len(self._arrived))
+                piece = os.read(descriptor, HARVEST_MAX - len(self._arrived))
             except BlockingIOError:
+                if len(self._arrived) >= EVENT_SIZE:
+                    return
                 if self._clock.monotonic_ns() >= deadline:
                     raise self._problem(
                         errno.ETIMEDOUT,
@@ -114,6 +118,8 @@ class DeviceFile:
                 self._clock.sleep(PAUSE_SECONDS)
                 continue
             if not piece:
+                if len(self._arrived) >= EVENT_SIZE:
+                    return
                 # A FIFO without a writer is kept open for the next one, a device that ended is not.
                 if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
                     self.close()
@@ -125,8 +131,10 @@ class DeviceFile:
         if self._descriptor is not None and not os.path.samestat(os.stat(self.path), os.fstat(self._descriptor)):
             self.close()
         if self._descriptor is None:
-            # Python opens every file so that no other program inherits it (PEP 446).
-            self._descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            # A serial line must not become the terminal of a service that has none. Python itself sees to it that no
+            # other program inherits the descriptor (PEP 446).
+            flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+            self._descriptor = os.open(self.path, flags)
             refusal = refusal_of(os.fstat(self._descriptor).st_mode)
             if refusal:
                 self.close()

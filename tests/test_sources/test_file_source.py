@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fortuna.errors import SourceError
-from fortuna.sources.file import BUDGET_NS, EVENT_SIZE, PAUSE_SECONDS, DeviceFile
+from fortuna.sources.file import BUDGET_NS, EVENT_SIZE, HARVEST_MAX, PAUSE_SECONDS, DeviceFile
 
 from .source_doubles import SteppingClock
 
@@ -66,12 +66,31 @@ def fifo(tmp_path: Path) -> Iterator[Pipe]:
 
 
 def test_file_reads_a_fifo(fifo: Pipe) -> None:
-    """Each harvest takes 32 bytes, hides them, leaves the rest, and does not wait."""
-    fifo.connect().write(EVENT + OTHER + b"rest")
-    first = fifo.source.harvest()
-    assert (EVENT, "<32 secret bytes>") == (bytes(first), repr(first))
-    assert OTHER == bytes(fifo.source.harvest())
+    """A harvest takes an event, hides it and does not wait."""
+    fifo.connect().write(EVENT)
+    event = fifo.source.harvest()
+    assert (EVENT, "<32 secret bytes>") == (bytes(event), repr(event))
     assert [] == fifo.clock.slept
+    assert (32, 256) == (EVENT_SIZE, HARVEST_MAX)
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, 32, 256])
+def test_file_takes_what_is_there(more: int, fifo: Pipe) -> None:
+    """Up to 256 bytes that are there already are taken at once, the others with the next harvest."""
+    whole = bytes(number % 251 for number in range(256 + more))
+    fifo.connect().write(whole)
+    assert whole[:256] == bytes(fifo.source.harvest())
+    assert [] == fifo.clock.slept
+    if more >= EVENT_SIZE:
+        assert whole[256:] == bytes(fifo.source.harvest())
+
+
+@pytest.mark.parametrize("size", [32, 33])
+def test_file_takes_what_is_there_at_the_end(size: int, fifo: Pipe) -> None:
+    """A writer that hangs up has its last bytes taken, where they are enough for an event."""
+    fifo.connect().write(bytes(range(size)))
+    fifo.hang_up()
+    assert bytes(range(size)) == bytes(fifo.source.harvest())
 
 
 def test_file_fifo_without_a_writer(fifo: Pipe) -> None:
@@ -108,28 +127,30 @@ def test_file_short_harvest_is_completed_by_the_next(size: int, fifo: Pipe) -> N
     fifo.connect().write(EVENT[:size])
     with pytest.raises(SourceError, match=f"got {size} of 32 bytes"):
         fifo.source.harvest()
-    fifo.write(EVENT[size:] + OTHER)
-    assert [EVENT, OTHER] == [bytes(fifo.source.harvest()), bytes(fifo.source.harvest())]
+    fifo.write(EVENT[size:])
+    assert EVENT == bytes(fifo.source.harvest())
+    fifo.write(OTHER)
+    assert OTHER == bytes(fifo.source.harvest())
 
 
 def test_file_outlives_its_writer(fifo: Pipe) -> None:
     """When the writer hangs up the source fails, and goes on with the next writer where it stood."""
-    fifo.connect().write(EVENT + OTHER[:10])
+    fifo.connect().write(EVENT[:10])
     fifo.hang_up()
-    assert EVENT == bytes(fifo.source.harvest())
     for _ in range(2):
         with pytest.raises(SourceError, match="it has ended"):
             fifo.source.harvest()
     # The source still is a reader: a new writer need not wait for one.
     fifo.writer = os.open(fifo.path, os.O_WRONLY | os.O_NONBLOCK)
-    fifo.write(OTHER[10:])
-    assert OTHER == bytes(fifo.source.harvest())
+    fifo.write(EVENT[10:])
+    assert EVENT == bytes(fifo.source.harvest())
 
 
 def test_file_that_disappears(fifo: Pipe) -> None:
     """A path that leads nowhere any more is an error, though the old FIFO is still open; it may come back."""
-    fifo.connect().write(EVENT + EVENT)
+    fifo.connect().write(EVENT)
     assert EVENT == bytes(fifo.source.harvest())
+    fifo.write(EVENT)
     fifo.path.unlink()
     with pytest.raises(SourceError, match="No such file") as caught:
         fifo.source.harvest()
@@ -142,8 +163,9 @@ def test_file_that_disappears(fifo: Pipe) -> None:
 
 def test_file_that_is_replaced(fifo: Pipe) -> None:
     """A path that leads elsewhere is opened anew, whatever the old FIFO still holds."""
-    fifo.connect().write(EVENT + EVENT)
+    fifo.connect().write(EVENT)
     assert EVENT == bytes(fifo.source.harvest())
+    fifo.write(EVENT)
     fifo.path.rename(fifo.path.with_name("old"))
     os.mkfifo(fifo.path, 0o600)
     reader = os.open(fifo.path, os.O_RDONLY | os.O_NONBLOCK)
@@ -214,7 +236,7 @@ def test_file_device_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
             source.harvest()
     assert errno.ENODEV == caught.value.errno
     assert source._descriptor is None
-    assert EVENT_SIZE == len(source.harvest())
+    assert HARVEST_MAX == len(source.harvest())
 
 
 def test_file_closes_its_descriptor(fifo: Pipe) -> None:
@@ -234,7 +256,7 @@ def test_file_closes_its_descriptor(fifo: Pipe) -> None:
     del other
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(descriptor)
-    assert 32 == len(DeviceFile("/dev/urandom", SteppingClock()).harvest())
+    assert HARVEST_MAX == len(DeviceFile("/dev/urandom", SteppingClock()).harvest())
 
 
 def test_file_shows_an_awkward_path_on_one_line(tmp_path: Path) -> None:

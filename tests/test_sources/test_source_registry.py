@@ -80,7 +80,11 @@ def test_registry_absent_source_is_no_hindrance(monkeypatch: pytest.MonkeyPatch)
 def test_registry_imports_only_what_is_named() -> None:
     """A boot with the default sources loads no other source, no metadata and no ctypes."""
     program = (
-        "import sys, fortuna; fortuna.random_bytes(1)\n"
+        "import sys\n"
+        "from fortuna._boot import SystemClock, operating_system\n"
+        "from fortuna.sources.registry import choose\n"
+        "from fortuna.tunables_file import load_tunables\n"
+        "choose(load_tunables(None, {'reseed.interval': 1}, environ={}), operating_system(), SystemClock())\n"
         "print(*(m for m in sys.modules if m.startswith('fortuna.sources.')), 'ctypes' in sys.modules,"
         "'importlib.metadata' in sys.modules)"
     )
