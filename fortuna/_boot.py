@@ -196,7 +196,7 @@ def build(tunables: Tunables, forks: ForkDetector, clone_detectors: tuple[str, .
     )
     try:
         fortuna.wait_for_seed(nanoseconds(tunables["boot.timeout"]))
-        fortuna.restart_seed_file()
+        fortuna.open_to_readers()
     except BaseException:
         fortuna.close()
         raise

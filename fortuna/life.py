@@ -66,6 +66,7 @@ class Life(Uncopyable):
     __slots__ = (
         "__weakref__",
         "_harvester",
+        "_is_open",
         "_last_pull_ns",
         "_parts",
         "_pool_lock",
@@ -103,6 +104,7 @@ class Life(Uncopyable):
         self._pulled = tuple(monitor for monitor in self.monitors if monitor.cost != "slow")
         self._seed_file = parts.make_seed_file()
         self._harvester = self._make_harvester()
+        self._is_open = False
         self.flags: set[str] = set()
 
     def _make_harvester(self) -> Harvester | None:
@@ -121,6 +123,7 @@ class Life(Uncopyable):
         now = self._parts.clock.monotonic_ns()
         self._mark_pulled(now)
         self._install(now, fresh)
+        self._is_open = True
 
     @property
     def next_pull_ns(self) -> int:
@@ -133,7 +136,8 @@ class Life(Uncopyable):
         """Harvest and reseed when the interval has passed since the last pull, unless somebody is at it already."""
         now = self._parts.clock.monotonic_ns()
         passed = now - self._last_pull_ns
-        harvester = self._harvester
+        # The boot draws as well, for the seed file; the thread is for services that draw.
+        harvester = self._harvester if self._is_open else None
         if (
             0 <= passed <= self._parts.interval_ns
             and self._pulled_after_forks == self._parts.forks.parent_forks
@@ -288,8 +292,8 @@ class Life(Uncopyable):
         if self._seed_file is not None and self._seed_file.is_due(now):
             self._save_seed()
 
-    def restart_seed_file(self) -> None:
-        """Mix the seed of the last boot in and replace it on the disk, after the first seed and before any reader.
+    def open_to_readers(self) -> None:
+        """Mix the seed of the last boot in and replace it on the disk: the end of a boot.
 
         Raises
         ------
@@ -301,6 +305,7 @@ class Life(Uncopyable):
             seed_file.restart(self.generator.reseed, self.generator.readinto)
             # After a refusal, nobody comes near it any more.
             self._seed_file = seed_file
+        self._is_open = True
 
     def finish(self) -> None:
         """Stop the harvester and save the seed file, before K is wiped."""

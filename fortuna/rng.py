@@ -318,9 +318,9 @@ class Fortuna(Uncopyable):
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
         self._life.wait_for_seed(timeout_ns)
 
-    def restart_seed_file(self) -> None:
+    def open_to_readers(self) -> None:
         """Mix in and replace the seed of the last boot; called by the boot, before anybody reads."""
-        self._life.restart_seed_file()
+        self._life.open_to_readers()
 
     def _request(self, out: memoryview) -> tuple[Life, int | None]:
         """Serve one request of 1..2**20 bytes from the life and the generation that hold before and after it."""

@@ -56,6 +56,8 @@ OTHERS: Final[dict[str, Any]] = {
     "entropy.file": "/dev/hwrng",
     "entropy.harvest_interval": 0.5,
     "entropy.per_request": "os",
+    "seed_file.path": "/var/lib/service/seed",
+    "seed_file.save_interval": 60,
     "entropy.health_tests": False,
     "boot.timeout": 3600,
     "boot.allow_without_os": True,
@@ -84,6 +86,9 @@ file = "/dev/hwrng"
 health_tests = false
 harvest_interval = 0.5
 per_request = "os"
+[seed_file]
+path = "/var/lib/service/seed"
+save_interval = 60
 """
 FULL_FILE_LINES: Final = {
     "generator.cipher": 7,
@@ -97,6 +102,8 @@ FULL_FILE_LINES: Final = {
     "entropy.health_tests": 19,
     "entropy.harvest_interval": 20,
     "entropy.per_request": 21,
+    "seed_file.path": 23,
+    "seed_file.save_interval": 24,
     "boot.generation_file": 4,
     "boot.timeout": 1,
     "boot.allow_without_os": 3,

@@ -150,7 +150,7 @@ class Bench:
         health_tests: bool = False,
         **parts: Any,
     ) -> None:
-        self.clock = ManualClock()
+        self.clock: Any = parts.pop("clock", None) or ManualClock()
         self.scripted = ScriptedSystem()
         self.system = OperatingSystem(self.scripted.getrandom, self.scripted.urandom)
         self.sources = [ScriptedSource()] if sources is None else sources
@@ -175,6 +175,7 @@ class Bench:
     def boot(self) -> Bench:
         """Seed from the sources, as a boot does."""
         self.fortuna.wait_for_seed(0)
+        self.fortuna.open_to_readers()
         return self
 
     def fork(self) -> None:
