@@ -19,6 +19,7 @@ from mmap import ACCESS_READ, mmap
 
 from .errors import TunableError
 from .generators.secret import Uncopyable
+from .generators.undisturbed import Undisturbed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,9 +116,10 @@ class GenerationFile(Uncopyable):
 
 def register_after_restore(hook: Callable[[], None]) -> bool:
     """Have *hook* called after a restore by the runtime that brings ``snapshot_restore_py``; tell whether it exists."""
-    try:
-        import snapshot_restore_py as runtime  # pyright: ignore[reportMissingTypeStubs]  # it has none
-    except ImportError:
-        return False
+    with Undisturbed():
+        try:
+            import snapshot_restore_py as runtime  # pyright: ignore[reportMissingTypeStubs]  # it has none
+        except ImportError:
+            return False
     runtime.register_after_restore(hook)
     return True

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from ._source_report import SourceReport
     from .typing import Buffer, Clock, Source
 
-#: Nanoseconds that a harvest may take, by the cost class: a pull's interval on the thread of a request; on the
-#: harvester's thread what its other sources can wait for.
-BUDGET_NS: Final = {"cheap": 100_000_000, "costly": 100_000_000, "slow": 5_000_000_000}
+#: Nanoseconds that a harvest may take, by the cost class. The quick ones need microseconds; a second is for threads that
+#: the system leaves waiting, as containers with a share of a processor are. On the harvester's thread it is what the
+#: other sources can wait for.
+BUDGET_NS: Final = {"cheap": 1_000_000_000, "costly": 1_000_000_000, "slow": 5_000_000_000}
 #: First and longest back-off after an error. A second is little enough to notice that a device answers again.
 ERROR_BACKOFF_NS: Final = (10_000_000, 1_000_000_000)
 #: The same where the source said EAGAIN: it has nothing yet, and a boot that waits for the kernel's first seed should

@@ -52,9 +52,21 @@ def eventually(condition: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
+#: Threads of generators that earlier tests left behind, until they are collected.
+STRANGERS: set[threading.Thread] = set()
+
+
 def harvesters() -> list[threading.Thread]:
-    """Return the harvesters' threads that are alive."""
-    return [thread for thread in threading.enumerate() if thread.name == "fortuna-harvester"]
+    """Return the harvesters' threads that are alive and of this test."""
+    threads = (thread for thread in threading.enumerate() if thread.name == "fortuna-harvester")
+    return [thread for thread in threads if thread not in STRANGERS]
+
+
+@pytest.fixture(autouse=True)
+def strangers() -> None:
+    """Know the threads that are there before the test."""
+    STRANGERS.clear()
+    STRANGERS.update(harvesters())
 
 
 def test_edge_harvester_runs_slow_sources_alone(path: str) -> None:

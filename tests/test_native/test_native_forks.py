@@ -183,7 +183,7 @@ class Forking:
         return source.harvest()
 
 child_writer = None
-live._parts.sources = (Forking(),)
+live._life.monitors[0]._source = Forking()
 live._disarm()
 live._life._last_pull_ns -= 10**10
 first = draw()
@@ -265,7 +265,7 @@ class Signalling:
             os.kill(os.getpid(), signal.SIGUSR1)
         return source.harvest()
 
-live._parts.sources = (Signalling(),)
+live._life.monitors[0]._source = Signalling()
 own = []
 for _ in range(20):
     live._disarm()
