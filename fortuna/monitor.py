@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from ._source_report import SourceReport
     from .typing import Buffer, Clock, Source
 
-#: Nanoseconds that a harvest may take, by the cost class. The quick ones need microseconds; a second is for threads that
-#: the system leaves waiting, as containers with a share of a processor are. On the harvester's thread it is what the
-#: other sources can wait for.
+#: Nanoseconds that a harvest may take, by the cost class. The quick ones need microseconds; the second is for threads
+#: that the system leaves waiting, as containers with a share of a processor are. The harvester's others wait longer.
 BUDGET_NS: Final = {"cheap": 1_000_000_000, "costly": 1_000_000_000, "slow": 5_000_000_000}
 #: First and longest back-off after an error. A second is little enough to notice that a device answers again.
 ERROR_BACKOFF_NS: Final = (10_000_000, 1_000_000_000)

@@ -99,7 +99,13 @@ class NativeFortuna(NativePage, Fortuna):
         pace: Literal["coarse", "fine"] = "coarse" if parts.interval_ns >= COARSE_INTERVAL_NS else "fine"
         clock = pace if parts.has_system_clock else parts.clock.monotonic_ns
         NativePage.__init__(
-            self, keystream.name, keystream.kernel, clock, parts.generation.view, parts.harvest_per_request is not None
+            self,
+            keystream.name,
+            keystream.kernel,
+            clock,
+            parts.construction.erases_first,
+            parts.generation.view,
+            parts.harvest_per_request is not None,
         )
         Fortuna.__init__(self, parts)
 

@@ -12,7 +12,7 @@ from .._boot import build
 from ..forks import ForkDetector
 from ..generators import available
 from ..tunables import Tunables
-from .measure import Contender
+from .measure import Contender, Timing
 from .peers import MIB, aes_peers, chacha_peers, process_peers, request_peers
 
 TYPE_CHECKING = False
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 SIZES: Final = (1, 16, 32, 256, 4096, 65536, MIB)
 #: Generators of the request tables, by the provider that auto takes.
 REQUESTED: Final = ("aes256-icm", "chacha20", "chacha8")
+#: The ciphers of the family's tables, most rounds first.
+FAMILY: Final = ("chacha20", "chacha12", "chacha8", "xchacha20", "xchacha12", "xchacha8")
+#: What fewer rounds gave the Linux kernel's generator, in 10**6 bytes a second, as published: a factor of 1.77.
+PUBLISHED_MB_PER_SECOND: Final = {"Linux ChaCha20": 492, "Linux ChaCha8": 873}
 #: Bytes that the commands of the dump table write.
 DUMPED: Final = 256 * MIB
 #: Requests of 1 MiB that each thread makes in one call.
@@ -34,10 +38,14 @@ THREAD_REQUESTS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One comparison: what it is about, and its contenders, of which the first is the yardstick."""
+    """One comparison: what it is about, and its contenders, of which the first is the yardstick.
+
+    Figures that others have published stand for themselves, in place of contenders.
+    """
 
     title: str
-    contenders: tuple[Contender, ...]
+    contenders: tuple[Contender, ...] = ()
+    published: tuple[Timing, ...] = ()
 
 
 class Bench:
@@ -46,9 +54,14 @@ class Bench:
     def __init__(self) -> None:
         self._forks = ForkDetector()
 
-    def boot(self, cipher: str, provider: str = "auto", kernel: str = "auto") -> Fortuna:
+    def boot(self, cipher: str, provider: str = "auto", kernel: str = "auto", construction: str = "fsk2010") -> Fortuna:
         """Return a live generator."""
-        values = {"generator.cipher": cipher, "generator.provider": provider, "generator.kernel": kernel}
+        values = {
+            "generator.cipher": cipher,
+            "generator.provider": provider,
+            "generator.kernel": kernel,
+            "generator.construction": construction,
+        }
         return build(Tunables(values, {}), self._forks)
 
     def requests(self) -> Iterator[Table]:
@@ -59,6 +72,7 @@ class Bench:
         # A generator that auto runs by a library would be there twice.
         names = dict.fromkeys((cell.generator, cell.provider, cell.kernel) for cell in cells)
         generators = [self.boot(*name) for name in names]
+        generators.append(self.boot("chacha20", construction="fast-key-erasure"))
         for n in SIZES:
             ours = (named(generator, generator.random_bytes, 1, n) for generator in generators)
             yield Table(f"random_bytes({n}), against os.urandom({n})", (*request_peers(n), *ours))
@@ -80,6 +94,20 @@ class Bench:
         """Return the contender that fills 1 MiB."""
         generator, buffer = self.boot(cipher, provider, kernel), bytearray(MIB)
         return named(generator, generator.readinto, MIB, buffer)
+
+    def family(self) -> Iterator[Table]:
+        """Yield ChaCha by its rounds, the same as published, and the two request rules at 32 bytes."""
+        runs_here = [cell.generator for cell in available() if cell.is_auto and cell.generator in FAMILY]
+        ours = tuple(self.readinto(cipher, "auto", "auto") for cipher in FAMILY if cipher in runs_here)
+        yield Table(f"rounds against speed, readinto(1 MiB), for each byte, against {ours[0].name}", ours)
+        published = tuple(Timing(name, (1000 / speed,)) for name, speed in PUBLISHED_MB_PER_SECOND.items())
+        yield Table("rounds against speed, as published, for each byte, against Linux ChaCha20", published=published)
+        for cipher in ("chacha20", "aes256-icm"):
+            rules = tuple(
+                Contender(construction, self.boot(cipher, construction=construction).random_bytes, arguments=(32,))
+                for construction in ("fsk2010", "fast-key-erasure")
+            )
+            yield Table(f"random_bytes(32) of {cipher}, by construction, against fsk2010", rules)
 
     def library(self) -> Iterator[Table]:
         """Yield tables that hold the provider pycryptodome against its library encrypting 1 MiB of zeros."""
@@ -121,6 +149,7 @@ class Bench:
 GROUPS: Final[dict[str, Callable[[Bench], Iterator[Table]]]] = {
     "requests": Bench.requests,
     "bulk": Bench.bulk,
+    "family": Bench.family,
     "library": Bench.library,
     "threads": Bench.threads,
     "start": Bench.start,
@@ -129,9 +158,12 @@ GROUPS: Final[dict[str, Callable[[Bench], Iterator[Table]]]] = {
 
 
 def named(generator: Fortuna, call: Callable[..., object], amount: int, *arguments: object) -> Contender:
-    """Return a contender with the name of what *generator* runs on."""
+    """Return a contender named for what *generator* runs on, and for its construction if that is not the default."""
     facts = generator.stats()
-    return Contender(f"fortuna {facts.generator} {facts.provider}/{facts.kernel}", call, amount, arguments)
+    name = f"fortuna {facts.generator} {facts.provider}/{facts.kernel}"
+    if facts.construction != "fsk2010":
+        name += f" {facts.construction}"
+    return Contender(name, call, amount, arguments)
 
 
 def in_threads(generator: Fortuna, count: int) -> None:

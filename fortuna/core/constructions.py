@@ -2,7 +2,11 @@
 
 Three different things are called Fortuna. Both editions of the book hash twice; the 2010 edition puts 64 zero bytes
 before the message. FreeBSD does so for the key and not for the pools, leaves the key out of its first reseed, and
-encodes events its own way. A construction fixes all of that; the code below it has no special cases.
+encodes events its own way. A construction fixes all of that, and a fourth keeps the book's hashes but takes its
+requests from another generator: fast key erasure, as Linux has it since 5.18.
+
+Source: Cryptography Engineering 9.4 and 9.5; FreeBSD sys/dev/random/fortuna.c; D. J. Bernstein, "Fast-key-erasure
+random-number generators" (2017); Linux drivers/char/random.c.
 """
 
 from __future__ import annotations
@@ -36,23 +40,35 @@ class Construction:
         What is hashed before the key material and before a pool's events: `ZERO_BLOCK` or nothing.
     hashes_initial_key : bool
         Whether the first reseed hashes the 32 zero bytes that K starts as, or leaves K out.
+    erases_first : bool
+        The request rule. The book's: n bytes of keystream at C, then K = the next 32 bytes on a fresh block, and C
+        moves past both. Or fast key erasure: of the keystream at counter 0, the first 32 bytes are the next K and the
+        n bytes after them the output, and C, which only reseeds change, counts nothing but them.
     encode : callable
         ``(source, timestamp, data) -> events``; see `fortuna.core.events`.
     """
 
-    __slots__ = ("encode", "hashes_initial_key", "key_prefix", "name", "pool_prefix")
+    __slots__ = ("encode", "erases_first", "hashes_initial_key", "key_prefix", "name", "pool_prefix")
 
     name: str
     key_prefix: bytes
     pool_prefix: bytes
     hashes_initial_key: bool
+    erases_first: bool
     encode: Encoder
 
     def __init__(
-        self, name: str, key_prefix: bytes, pool_prefix: bytes, hashes_initial_key: bool, encode: Encoder
+        self,
+        name: str,
+        key_prefix: bytes,
+        pool_prefix: bytes,
+        encode: Encoder,
+        *,
+        hashes_initial_key: bool = True,
+        erases_first: bool = False,
     ) -> None:
-        values = (name, key_prefix, pool_prefix, hashes_initial_key, encode)
-        fields = ("name", "key_prefix", "pool_prefix", "hashes_initial_key", "encode")
+        values = (name, key_prefix, pool_prefix, hashes_initial_key, erases_first, encode)
+        fields = ("name", "key_prefix", "pool_prefix", "hashes_initial_key", "erases_first", "encode")
         for field, value in zip(fields, values, strict=True):
             object.__setattr__(self, field, value)
 
@@ -86,9 +102,10 @@ class Construction:
 CONSTRUCTIONS: Final = {
     construction.name: construction
     for construction in (
-        Construction("fsk2010", ZERO_BLOCK, ZERO_BLOCK, True, encode_fsk),
-        Construction("fsk2003", b"", b"", True, encode_fsk),
-        Construction("freebsd", ZERO_BLOCK, b"", False, encode_freebsd),
+        Construction("fsk2010", ZERO_BLOCK, ZERO_BLOCK, encode_fsk),
+        Construction("fsk2003", b"", b"", encode_fsk),
+        Construction("freebsd", ZERO_BLOCK, b"", encode_freebsd, hashes_initial_key=False),
+        Construction("fast-key-erasure", ZERO_BLOCK, ZERO_BLOCK, encode_fsk, erases_first=True),
     )
 }
 

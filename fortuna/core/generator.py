@@ -1,7 +1,8 @@
 """The generator: key K and counter C (Cryptography Engineering 9.4).
 
-It turns a seed into pseudo-random data and replaces K after each request, so that a later leak of its state says
-nothing of what was given out. It has no lock, no clock and no source; `fortuna.shared` and `fortuna.rng` add those.
+It turns a seed into pseudo-random data and replaces K in each request, so that a later leak of its state says nothing
+of what was given out. A request is one stretch of keystream; where output and next K lie in it is the construction's
+request rule. It has no lock, no clock and no source; `fortuna.shared` and `fortuna.rng` add those.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ def check_request(n: int) -> None:
 
 
 class Claim(Uncopyable):
-    """A stretch of keystream that one request owns: a generator keyed with the K of then, and the C it starts at.
+    """A stretch of keystream that one request owns: a generator keyed with the K of then, and where its output begins.
 
-    The live K has moved on already, so the stretch can be filled in without holding any lock. While a claim lives it
+    The live K has moved on already, so the output can be made without holding any lock. While a claim lives it
     determines the key that followed it.
 
     Attributes
@@ -49,12 +50,15 @@ class Claim(Uncopyable):
         Bytes claimed.
     """
 
-    __slots__ = ("_counter", "_idle", "_keystream", "size")
+    __slots__ = ("_counter", "_idle", "_keystream", "_offset", "size")
 
-    def __init__(self, keystream: KeystreamGenerator, counter: int, size: int, idle: list[KeystreamGenerator]) -> None:
+    def __init__(
+        self, keystream: KeystreamGenerator, counter: int, offset: int, size: int, idle: list[KeystreamGenerator]
+    ) -> None:
         self.size = size
         self._keystream: KeystreamGenerator | None = keystream
         self._counter = counter
+        self._offset = offset  # in block C, in bytes
         self._idle = idle
 
     def fill(self, out: WritableBuffer) -> None:
@@ -68,8 +72,15 @@ class Claim(Uncopyable):
         keystream, self._keystream = self._keystream, None
         if keystream is None:
             raise ParameterError("claim: it was filled before; each gives its bytes once")
+        counter, head = self._counter, min(self.size, -self._offset % keystream.block_size)
         try:
-            keystream.keystream_into(self._counter, view)
+            if head:  # the output begins in the middle of a block
+                block = Secret(self._offset + head)
+                counter = keystream.keystream_into(counter, block)
+                with memoryview(block) as whole:
+                    view[:head] = whole[self._offset :]
+                block.wipe()
+            keystream.keystream_into(counter, view[head:])
         finally:
             keystream.wipe()
         self._idle.append(keystream)
@@ -83,7 +94,7 @@ class Generator(Uncopyable):
     make_keystream : callable
         Makes a keystream generator without a key; called once now and for claims that overlap.
     construction : Construction
-        Fixes the key hash.
+        Fixes the key hash and the request rule.
     key : bytes-like, 32 bytes
         K to start from; zero unless a known answer starts elsewhere.
     counter : int
@@ -153,7 +164,7 @@ class Generator(Uncopyable):
         return bytes(out)
 
     def readinto(self, out: WritableBuffer) -> int:
-        """PseudoRandomData (Cryptography Engineering 9.4.4): fill *out* with keystream at C, then replace K.
+        """PseudoRandomData (Cryptography Engineering 9.4.4): fill *out* with keystream, and replace K by more of it.
 
         Parameters
         ----------
@@ -181,19 +192,19 @@ class Generator(Uncopyable):
         if size > ONE_CALL_MAX:
             self.claim(size).fill(view)
         else:
-            # One call over output and next key, since the key is simply the keystream that follows on a fresh block.
-            block_size = self._keystream.block_size
-            key_start = size + -size % block_size
-            scratch = Secret(key_start + block_size * -(-KEY_SIZE // block_size))
-            self._counter = self._keystream.keystream_into(self._counter, scratch)
+            start, output_at, key_at = self._stretch(size)
+            end = max(output_at + size, key_at + KEY_SIZE)
+            scratch = Secret(end + -end % self._keystream.block_size)
+            after = self._keystream.keystream_into(start, scratch)
             with memoryview(scratch) as stretch:
-                view[:] = stretch[:size]
-                self._set_key(stretch[key_start : key_start + KEY_SIZE])
+                self._set_key(stretch[key_at : key_at + KEY_SIZE])
+                self._step_counter(after)
+                view[:] = stretch[output_at : output_at + size]
             scratch.wipe()
         return size
 
     def claim(self, n: int) -> Claim:
-        """Take K and C for a request of *n* bytes, 1..2**20, and move on: C past them, then K and C as after a rekey.
+        """Take K and C for a request of *n* bytes, 1..2**20, and move on: K and C are then as after the request.
 
         The keystream is seekable, so the next key can be computed before the output is. The bytes are the same.
         """
@@ -201,17 +212,19 @@ class Generator(Uncopyable):
             raise ParameterError(f"claim: got {n} bytes; allowed is 1..{REQUEST_MAX} bytes")
         check_request(n)
         self._require_seed()
-        keystream, start = self._keystream, self._counter
-        after_output = (start - (-n // keystream.block_size)) & COUNTER_MAX
+        keystream = self._keystream
+        start, output_at, key_at = self._stretch(n)
         next_key = Secret(KEY_SIZE)
-        after_key = keystream.keystream_into(after_output, next_key)
+        after = keystream.keystream_into((start + key_at // keystream.block_size) & COUNTER_MAX, next_key)
         successor = self._idle.pop() if self._idle else self._make_keystream()
         successor.set_key(next_key)
         # Nothing below can fail, so K, C and the cipher move together or not at all.
-        self._keystream, self._counter = successor, after_key
+        self._keystream = successor
+        self._step_counter(after)
         self._key[:] = next_key
         next_key.wipe()
-        return Claim(keystream, start, n, self._idle)
+        skipped, offset = divmod(output_at, keystream.block_size)
+        return Claim(keystream, start + skipped, offset, n, self._idle)
 
     def wipe(self) -> None:
         """Forget K and C: the generator is unseeded afterwards."""
@@ -219,6 +232,17 @@ class Generator(Uncopyable):
         self._key.wipe()
         self._keystream.wipe()
         self._keystream.set_key(self._key)
+
+    def _stretch(self, n: int) -> tuple[int, int, int]:
+        """Return the block that a request for *n* bytes starts at, and the places of output and next K from there."""
+        if self.construction.erases_first:
+            return 0, KEY_SIZE, 0
+        return self._counter, 0, n + -n % self._keystream.block_size
+
+    def _step_counter(self, after: int) -> None:
+        """Move C past a request, whose keystream ends before block *after*, if the request rule counts blocks."""
+        if not self.construction.erases_first:
+            self._counter = after
 
     def _set_key(self, key: Buffer) -> None:
         self._key[:] = key

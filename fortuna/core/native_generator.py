@@ -45,7 +45,7 @@ class NativeGenerator(NativePage, Uncopyable):
     keystream : Choice
         A generator by the provider ``native``.
     construction : Construction
-        Fixes the key hash.
+        Fixes the key hash and the request rule.
     key, counter
         K and C to start from, as for `fortuna.core.Generator`.
 
@@ -67,7 +67,7 @@ class NativeGenerator(NativePage, Uncopyable):
             raise ParameterError(f"key: got {len(initial_key)} bytes, need exactly {KEY_SIZE} bytes")
         if not 0 <= initial_counter <= COUNTER_MAX:
             raise ParameterError("counter: out of range; it is an integer in 0..2**128 - 1")
-        super().__init__(keystream.name, keystream.kernel)
+        super().__init__(keystream.name, keystream.kernel, None, construction.erases_first)
         self._keystream = keystream
         self.construction = construction
         self._begin_life(self.LIFE)

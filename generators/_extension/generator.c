@@ -3,8 +3,10 @@
  * nothing of Python between a request and its bytes.
  *
  * One request does, in this order and without a break: look at the attention
- * word; give n bytes of keystream at C; replace K by the next 32 bytes.  On a
- * build with a GIL, that is one uninterrupted stretch of C: no signal handler,
+ * word; give n bytes of keystream at C; replace K by the next 32 bytes.  Where
+ * the construction erases first, K is replaced by the first 32 bytes of the
+ * keystream from block 0 on, and the n bytes after them are given.  On a build
+ * with a GIL, that is one uninterrupted stretch of C: no signal handler,
  * finalizer or other thread runs in it, so nobody ever sees a K that was used
  * and not yet replaced.  On a free-threaded build a mutex does the same.
  *
@@ -41,6 +43,7 @@ struct generator {
     struct fortuna_mapping mapping;
     int (*now)(Generator *, int64_t *);  /* the clock; null for the plain generator */
     PyObject *clock;                     /* what a Python clock calls */
+    int erases_first;                    /* the request rule: fast key erasure */
     Py_buffer watched;                   /* a number of 4 or 8 bytes that the system changes; null for none */
     int mixes;                           /* whether the method _mix is called before each call */
     pid_t pid;                           /* 0 where the page tells of a fork, else the maker's process id */
@@ -158,6 +161,34 @@ static int admit(Generator *self)
     }
 }
 
+/* Replace K and C as n bytes of output under `schedule` would, and set `counter` to where they begin; returns how
+ * many of them are made already: none. */
+static size_t move_on(const struct fortuna_kernel *kernel, const uint8_t *schedule, struct fortuna_page *page,
+                      uint8_t *counter, size_t n)
+{
+    memcpy(counter, page->counter, FORTUNA_COUNTER_SIZE);
+    fortuna_counter_advance(page->counter, n, kernel->block_size);
+    kernel->keystream(schedule, page->counter, page->key, FORTUNA_KEY_SIZE);
+    fortuna_counter_advance(page->counter, FORTUNA_KEY_SIZE, kernel->block_size);
+    return 0;
+}
+
+/* The same for fast key erasure.  The block that ends the new K may have output in it; that much is made already. */
+static size_t move_on_erasing(const struct fortuna_kernel *kernel, const uint8_t *schedule, struct fortuna_page *page,
+                              uint8_t *counter, uint8_t *out)
+{
+    uint8_t first[FORTUNA_BLOCK_MAX];
+    size_t size = (size_t)fortuna_blocks(FORTUNA_KEY_SIZE, kernel->block_size) * kernel->block_size;
+
+    memset(counter, 0, FORTUNA_COUNTER_SIZE);
+    kernel->keystream(schedule, counter, first, size);
+    fortuna_copy_key(page->key, first);
+    memcpy(out, first + FORTUNA_KEY_SIZE, size - FORTUNA_KEY_SIZE);
+    fortuna_wipe(first, sizeof first);
+    fortuna_counter_advance(counter, size, kernel->block_size);
+    return size - FORTUNA_KEY_SIZE;
+}
+
 /* Whose K has served a call so far: a life, under a generation number.  Life 0: nobody's, all is made anew. */
 struct server {
     uint64_t life, generation;
@@ -181,7 +212,10 @@ static int serve(Generator *self, uint8_t *out, size_t n, struct server *server)
     self->requests++;
     self->bytes_given += n;
     if (n < FORTUNA_LARGE) {
-        kernel->request(page->key, page->counter, out, n);
+        if (self->erases_first)
+            kernel->erase_first(page->key, out, n);
+        else
+            kernel->request(page->key, page->counter, out, n);
         UNLOCK(self);
         if (!is_same || generation_now(self) != current.generation)
             server->life = 0;
@@ -191,15 +225,11 @@ static int serve(Generator *self, uint8_t *out, size_t n, struct server *server)
      * while other threads go on: the same bytes. */
     uint8_t schedule[FORTUNA_SCHEDULE_MAX], counter[FORTUNA_COUNTER_SIZE];
     kernel->set_key(schedule, page->key);
-    memcpy(counter, page->counter, sizeof counter);
-    struct fortuna_counter next = fortuna_counter_plus(fortuna_counter_load(counter), fortuna_blocks(n, kernel->block_size));
-    fortuna_counter_store(page->counter, next);
-    kernel->keystream(schedule, page->counter, page->key, FORTUNA_KEY_SIZE);
-    next = fortuna_counter_plus(next, fortuna_blocks(FORTUNA_KEY_SIZE, kernel->block_size));
-    fortuna_counter_store(page->counter, next);
+    size_t done = self->erases_first ? move_on_erasing(kernel, schedule, page, counter, out)
+                                     : move_on(kernel, schedule, page, counter, n);
     UNLOCK(self);
     Py_BEGIN_ALLOW_THREADS
-    kernel->keystream(schedule, counter, out, n);
+    kernel->keystream(schedule, counter, out + done, n - done);
     fortuna_wipe(schedule, sizeof schedule);
     fortuna_wipe(counter, sizeof counter);
     Py_END_ALLOW_THREADS
@@ -352,13 +382,8 @@ static PyObject *generator_export(PyObject *object, PyObject *key)
     Generator *self = (Generator *)object;
     Py_buffer view;
 
-    if (fortuna_get_writable(key, &view) < 0)
+    if (fortuna_get_writable(key, &view) < 0 || fortuna_check_size(&view, "key", FORTUNA_KEY_SIZE) < 0)
         return NULL;
-    if (view.len != FORTUNA_KEY_SIZE) {
-        PyBuffer_Release(&view);
-        PyErr_SetString(PyExc_ValueError, "key: need exactly 32 bytes");
-        return NULL;
-    }
     LOCK(self);
     fortuna_copy_key(view.buf, self->mapping.page->key);
     uint64_t version = self->version;
@@ -382,11 +407,8 @@ static PyObject *generator_install(PyObject *object, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "KKy*:_install", &life, &version, &key))
         return NULL;
-    if (key.len != FORTUNA_KEY_SIZE) {
-        PyBuffer_Release(&key);
-        PyErr_SetString(PyExc_ValueError, "key: need exactly 32 bytes");
+    if (fortuna_check_size(&key, "key", FORTUNA_KEY_SIZE) < 0)
         return NULL;
-    }
     LOCK(self);
     int is_over = page->life != life, is_changed = self->version != version;
     if (!is_over && !is_changed) {
@@ -461,20 +483,19 @@ static PyObject *generator_load(PyObject *object, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "y*y*:_load", &key, &counter))
         return NULL;
-    int fits = key.len == FORTUNA_KEY_SIZE && counter.len == FORTUNA_COUNTER_SIZE;
-    if (fits) {
-        LOCK(self);
-        fortuna_copy_key(self->mapping.page->key, key.buf);
-        memcpy(self->mapping.page->counter, counter.buf, FORTUNA_COUNTER_SIZE);
-        self->version++;
-        UNLOCK(self);
-    } else {
-        PyErr_SetString(PyExc_ValueError, "need a key of 32 bytes and a counter of 16");
+    if (fortuna_check_size(&key, "key", FORTUNA_KEY_SIZE) < 0 ||
+        fortuna_check_size(&counter, "counter", FORTUNA_COUNTER_SIZE) < 0) {
+        PyBuffer_Release(&key); /* to release twice is harmless */
+        PyBuffer_Release(&counter);
+        return NULL;
     }
+    LOCK(self);
+    fortuna_copy_key(self->mapping.page->key, key.buf);
+    memcpy(self->mapping.page->counter, counter.buf, FORTUNA_COUNTER_SIZE);
+    self->version++;
+    UNLOCK(self);
     PyBuffer_Release(&key);
     PyBuffer_Release(&counter);
-    if (!fits)
-        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -496,12 +517,13 @@ static PyObject *generator_report(PyObject *object, PyObject *unused)
 /* --- The type ----------------------------------------------------------- */
 
 PyDoc_STRVAR(generator_doc,
-"Generator(cipher, kernel, clock=None, watched=None, mixes=False, /)\n--\n\n"
+"Generator(cipher, kernel, clock=None, erases_first=False, watched=None, mixes=False, /)\n--\n\n"
 "K and C on a page of their own. The plain (K, C) generator without a clock; with one,\n"
 "which is 'coarse', 'fine' or a callable that returns nanoseconds, the base of the live\n"
-"generator: a subclass then has the method _attend. *watched* is an aligned number of 4 or 8\n"
-"bytes that requests compare; where *mixes* is true, a subclass has the method _mix, which is\n"
-"called before each call.");
+"generator: a subclass then has the method _attend. *erases_first* chooses the request\n"
+"rule: fast key erasure, or the book's. *watched* is an aligned number of 4 or 8 bytes that\n"
+"requests compare; where *mixes* is true, a subclass has the method _mix, which is called\n"
+"before each call.");
 
 /* A subclass passes arguments of its own, so they are not looked at here. */
 static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -539,10 +561,10 @@ static int generator_init(PyObject *object, PyObject *args, PyObject *kwargs)
     Generator *self = (Generator *)object;
     const char *cipher, *name;
     PyObject *clock = Py_None, *watched = Py_None;
-    int mixes = 0;
+    int erases_first = 0, mixes = 0;
     (void)kwargs;
 
-    if (!PyArg_ParseTuple(args, "ss|OOp:Generator", &cipher, &name, &clock, &watched, &mixes))
+    if (!PyArg_ParseTuple(args, "ss|OpOp:Generator", &cipher, &name, &clock, &erases_first, &watched, &mixes))
         return -1;
     const struct fortuna_kernel *kernel = fortuna_require_kernel(self->state, cipher, name);
     if (kernel == NULL)
@@ -559,6 +581,7 @@ static int generator_init(PyObject *object, PyObject *args, PyObject *kwargs)
     PyBuffer_Release(&self->watched);
     if (watched != Py_None && get_watched(self, watched) < 0)
         return -1;
+    self->erases_first = erases_first;
     self->mixes = mixes;
     self->kernel = kernel;
     return 0;

@@ -55,13 +55,8 @@ static PyObject *keystream_set_key(PyObject *object, PyObject *key)
     Keystream *self = (Keystream *)object;
     Py_buffer view;
 
-    if (fortuna_get_bytes(key, &view) < 0)
+    if (fortuna_get_bytes(key, &view) < 0 || fortuna_check_size(&view, "key", FORTUNA_KEY_SIZE) < 0)
         return NULL;
-    if (view.len != FORTUNA_KEY_SIZE) {
-        PyErr_SetString(PyExc_ValueError, "key: need exactly 32 bytes");
-        PyBuffer_Release(&view);
-        return NULL;
-    }
     self->kernel->set_key(self->schedule, view.buf);
     PyBuffer_Release(&view);
     Py_RETURN_NONE;
@@ -81,13 +76,8 @@ static PyObject *keystream_fill(PyObject *object, PyObject *const *args, Py_ssiz
         PyErr_SetString(PyExc_TypeError, "fill takes a counter and a buffer");
         return NULL;
     }
-    if (fortuna_get_bytes(args[0], &counter) < 0)
+    if (fortuna_get_bytes(args[0], &counter) < 0 || fortuna_check_size(&counter, "counter", FORTUNA_COUNTER_SIZE) < 0)
         return NULL;
-    if (counter.len != FORTUNA_COUNTER_SIZE) {
-        PyErr_SetString(PyExc_ValueError, "counter: need exactly 16 bytes");
-        PyBuffer_Release(&counter);
-        return NULL;
-    }
     if (fortuna_get_writable(args[1], &out) < 0) {
         PyBuffer_Release(&counter);
         return NULL;

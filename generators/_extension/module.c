@@ -81,6 +81,15 @@ int fortuna_get_writable(PyObject *object, Py_buffer *view)
     return get_view(object, view, 1);
 }
 
+int fortuna_check_size(Py_buffer *view, const char *name, int size)
+{
+    if (view->len == size)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s: got %zd bytes, need exactly %d bytes", name, view->len, size);
+    PyBuffer_Release(view);
+    return -1;
+}
+
 /* --- Functions ---------------------------------------------------------- */
 
 PyDoc_STRVAR(cpu_features_doc,

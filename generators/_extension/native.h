@@ -44,6 +44,9 @@ const struct fortuna_kernel *fortuna_require_kernel(native_state *state, const c
 int fortuna_get_bytes(PyObject *object, Py_buffer *view);
 int fortuna_get_writable(PyObject *object, Py_buffer *view);
 
+/* Release the view and raise ValueError unless it has `size` bytes. */
+int fortuna_check_size(Py_buffer *view, const char *name, int size);
+
 /* Copy K without leaving it in a register, from where the dynamic linker could save it to the stack. */
 void fortuna_copy_key(uint8_t to[FORTUNA_KEY_SIZE], const uint8_t from[FORTUNA_KEY_SIZE]);
 

@@ -90,6 +90,43 @@ static FORTUNA_SECRET void large_request(uint8_t key[32], struct fortuna_counter
     fortuna_wipe(schedule, sizeof schedule);
 }
 
+/* Fast key erasure: the next key and up to `count` - 2 blocks of output. */
+FORTUNA_INLINE void erase_blocks(int count, uint8_t key[32], uint8_t *out, size_t n)
+{
+    block x[8];
+    uint8_t scratch[6 * BLOCK], *to = n == (size_t)(count - 2) * BLOCK ? out : scratch;
+
+    request_blocks(x, count, key, (struct fortuna_counter){0, 0});
+    store_block(key, x[0]);
+    store_block(key + BLOCK, x[1]);
+    for (int i = 2; i < count; i++)
+        store_block(to + BLOCK * (i - 2), x[i]);
+    if (to == scratch) {
+        memcpy(out, scratch, n);
+        fortuna_wipe(scratch, sizeof scratch);
+    }
+}
+
+static FORTUNA_SECRET void small_erasure(uint8_t key[32], uint8_t *out, size_t n)
+{
+    erase_blocks(4, key, out, n);
+}
+
+static FORTUNA_SECRET void medium_erasure(uint8_t key[32], uint8_t *out, size_t n)
+{
+    erase_blocks(8, key, out, n);
+}
+
+static FORTUNA_SECRET void large_erasure(uint8_t key[32], uint8_t *out, size_t n)
+{
+    uint8_t schedule[ROUND_KEYS * BLOCK];
+
+    expand(schedule, key);
+    stream(schedule, (struct fortuna_counter){2, 0}, out, n);
+    stream(schedule, (struct fortuna_counter){0, 0}, key, FORTUNA_KEY_SIZE);
+    fortuna_wipe(schedule, sizeof schedule);
+}
+
 /* What the functions above leave on the stack: a few spilled registers, or the
  * frames of batches with their scratch buffers.  Two sizes, because a small
  * request must not pay for the frames of a bulk one. */
@@ -129,7 +166,23 @@ static void request(uint8_t key[32], uint8_t counter[16], uint8_t *out, size_t n
     fortuna_counter_store(counter, fortuna_counter_plus(c, fortuna_blocks(n, BLOCK) + 2));
 }
 
+static void erase_first(uint8_t key[32], uint8_t *out, size_t n)
+{
+    if (n == 0)
+        return;
+    if (n <= 2 * BLOCK) {
+        small_erasure(key, out, n);
+        wipe_stack_small();
+    } else if (n <= 6 * BLOCK) {
+        medium_erasure(key, out, n);
+        wipe_stack_small();
+    } else {
+        large_erasure(key, out, n);
+        wipe_stack_large();
+    }
+}
+
 static const struct fortuna_kernel kernels[] = {
-    {"aes256-icm", AES_NAME, BLOCK, ROUND_KEYS * BLOCK, set_key, keystream, request}};
+    {"aes256-icm", AES_NAME, BLOCK, ROUND_KEYS * BLOCK, set_key, keystream, request, erase_first}};
 
 const struct fortuna_kernel_set AES_SET = {"aes256-icm", AES_NAME, AES_FEATURES, 1, kernels, NULL};

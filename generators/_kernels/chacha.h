@@ -39,7 +39,8 @@
  * The rounds then read like the RFC, with no shuffling between columns and
  * diagonals.  The price is one transposition at the end, since a block's words
  * must be adjacent in memory (chacha_write.h).  A request of one or two blocks
- * would leave most lanes idle: chacha_pair.h serves it with rows in registers.
+ * would leave most lanes idle: chacha_pair.h serves two with rows in registers,
+ * chacha_single.h serves one with words.
  *
  * Where there are 32 registers, two such states go through the rounds together.
  * Additions and rotations that take two cycles leave half of a processor idle
@@ -197,6 +198,7 @@ static FORTUNA_SECRET void batch(uint8_t *out, const uint8_t key[32], struct for
     }
 }
 
+#include "chacha_single.h"
 #include "chacha_pair.h"
 #include "chacha_calls.h"
 

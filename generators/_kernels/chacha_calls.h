@@ -72,6 +72,53 @@ static FORTUNA_SECRET void large_request(uint8_t key[32], const uint8_t cipher_k
     }
 }
 
+/* A request by fast key erasure of up to half a block: the other half is the
+ * next key. */
+static FORTUNA_SECRET void small_erasure(uint8_t key[32], const uint8_t cipher_key[32], uint8_t *out, size_t n,
+                                         int rounds)
+{
+    uint8_t scratch[32], *to = n == sizeof scratch ? out : scratch;
+
+    single(key, to, cipher_key, rounds);
+    if (to == scratch) {
+        memcpy(out, scratch, n);
+        fortuna_wipe(scratch, sizeof scratch);
+    }
+}
+
+/* Up to a pair, less the next key. */
+static FORTUNA_SECRET void medium_erasure(uint8_t key[32], const uint8_t cipher_key[32], uint8_t *out, size_t n,
+                                          int rounds)
+{
+    quad x[8];
+    uint8_t scratch[2 * BLOCK - 32];
+
+    pair(x, cipher_key, (struct fortuna_counter){0, 0}, rounds);
+    store_quad(key, x[0]);
+    store_quad(key + 16, x[1]);
+    for (int i = 2; i < 8; i++)
+        store_quad(scratch + 16 * (i - 2), x[i]);
+    memcpy(out, scratch, n);
+    fortuna_wipe(scratch, sizeof scratch);
+}
+
+/* More: one batch if it holds all, else block 1 and what follows in place, and
+ * block 0, which is next key and first output, after it. */
+static FORTUNA_SECRET void large_erasure(uint8_t key[32], const uint8_t cipher_key[32], uint8_t *out, size_t n,
+                                         int rounds)
+{
+    if (n <= BATCH - FORTUNA_KEY_SIZE) {
+        uint8_t scratch[BATCH];
+        batch(scratch, cipher_key, (struct fortuna_counter){0, 0}, rounds);
+        memcpy(key, scratch, FORTUNA_KEY_SIZE);
+        memcpy(out, scratch + FORTUNA_KEY_SIZE, n);
+        fortuna_wipe(scratch, sizeof scratch);
+    } else {
+        stream(cipher_key, (struct fortuna_counter){1, 0}, out + 32, n - 32, rounds);
+        small_erasure(key, cipher_key, out, 32, rounds);
+    }
+}
+
 static FORTUNA_SECRET void derive_subkey(uint8_t subkey[32], const uint8_t key[32], int rounds)
 {
     hchacha(subkey, key, rounds);
@@ -127,8 +174,33 @@ FORTUNA_INLINE void request(uint8_t key[32], uint8_t counter[16], uint8_t *out, 
     fortuna_counter_store(counter, fortuna_counter_plus(c, fortuna_blocks(n, BLOCK) + 1));
 }
 
-/* The six ciphers.  A table holds plain functions, so each gets two that fix
- * the rounds, and XChaCha a third. */
+FORTUNA_INLINE void erase_first(uint8_t key[32], uint8_t *out, size_t n, int rounds, int extended)
+{
+    uint8_t subkey[FORTUNA_KEY_SIZE];
+    const uint8_t *cipher_key = key;
+
+    if (n == 0)
+        return;
+    if (extended) {
+        derive_subkey(subkey, key, rounds);
+        cipher_key = subkey;
+    }
+    if (n <= 32) {
+        small_erasure(key, cipher_key, out, n, rounds);
+        wipe_stack_small();
+    } else if (n <= 96) {
+        medium_erasure(key, cipher_key, out, n, rounds);
+        wipe_stack_small();
+    } else {
+        large_erasure(key, cipher_key, out, n, rounds);
+        wipe_stack_large();
+    }
+    if (extended)
+        fortuna_wipe(subkey, sizeof subkey);
+}
+
+/* The six ciphers.  A table holds plain functions, so each gets its own, which
+ * fix the rounds. */
 #define CHACHA_ROUNDS(r)                                                                                              \
     static void keystream_##r(const void *schedule, const uint8_t counter[16], uint8_t *out, size_t n)                \
     {                                                                                                                 \
@@ -142,6 +214,14 @@ FORTUNA_INLINE void request(uint8_t key[32], uint8_t counter[16], uint8_t *out, 
     {                                                                                                                 \
         request(key, counter, out, n, r, 1);                                                                          \
     }                                                                                                                 \
+    static void erase_first_##r(uint8_t key[32], uint8_t *out, size_t n)                                              \
+    {                                                                                                                 \
+        erase_first(key, out, n, r, 0);                                                                               \
+    }                                                                                                                 \
+    static void extended_erase_first_##r(uint8_t key[32], uint8_t *out, size_t n)                                     \
+    {                                                                                                                 \
+        erase_first(key, out, n, r, 1);                                                                               \
+    }                                                                                                                 \
     static void extended_set_key_##r(void *schedule, const uint8_t key[32])                                           \
     {                                                                                                                 \
         extended_set_key(schedule, key, r);                                                                           \
@@ -150,9 +230,11 @@ CHACHA_ROUNDS(20)
 CHACHA_ROUNDS(12)
 CHACHA_ROUNDS(8)
 
-#define CHACHA_ENTRIES(r)                                                                                  \
-    {"chacha" #r, CHACHA_NAME, BLOCK, FORTUNA_KEY_SIZE, set_key, keystream_##r, request_##r},              \
-    {"xchacha" #r, CHACHA_NAME, BLOCK, FORTUNA_KEY_SIZE, extended_set_key_##r, keystream_##r, extended_request_##r}
+#define CHACHA_ENTRY(cipher, r, set_key, request, erase_first) \
+    {cipher #r, CHACHA_NAME, BLOCK, FORTUNA_KEY_SIZE, set_key, keystream_##r, request, erase_first}
+#define CHACHA_ENTRIES(r)                                              \
+    CHACHA_ENTRY("chacha", r, set_key, request_##r, erase_first_##r), \
+        CHACHA_ENTRY("xchacha", r, extended_set_key_##r, extended_request_##r, extended_erase_first_##r)
 static const struct fortuna_kernel kernels[] = {CHACHA_ENTRIES(20), CHACHA_ENTRIES(12), CHACHA_ENTRIES(8)};
 
 const struct fortuna_kernel_set CHACHA_SET = {

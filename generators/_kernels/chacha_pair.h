@@ -1,5 +1,5 @@
 /*
- * ChaCha for one or two blocks, and HChaCha.  Part of chacha.h.
+ * ChaCha for two blocks.  Part of chacha.h.
  *
  * A small request needs two blocks: one of output and one that holds the next
  * key.  With so few, the lanes of chacha.h would idle.  Here a register holds a
@@ -68,17 +68,4 @@ FORTUNA_INLINE void pair(quad x[8], const uint8_t key[32], struct fortuna_counte
         x[4 * i + 2] += load_quad(key + 16);
         x[4 * i + 3] += count[i];
     }
-}
-
-/* HChaCha (draft-irtf-cfrg-xchacha 2.2) with an all-zero nonce: the rounds
- * without the final addition; the first and last row are the subkey.  It needs
- * one state, and the second costs no time, so the rounds are not written twice. */
-FORTUNA_INLINE void hchacha(uint8_t subkey[32], const uint8_t key[32], int rounds)
-{
-    quad first = {constants[0], constants[1], constants[2], constants[3]};
-    quad x[8] = {first, load_quad(key), load_quad(key + 16), {0}, first, {0}, {0}, {0}};
-
-    pair_rounds(x, rounds);
-    store_quad(subkey, x[0]);
-    store_quad(subkey + 16, x[3]);
 }

@@ -34,7 +34,9 @@ enum {
     FORTUNA_KEY_SIZE = 32,
     FORTUNA_COUNTER_SIZE = 16,
     /* Room for the schedule of any kernel; each kernel states its own size. */
-    FORTUNA_SCHEDULE_MAX = 256
+    FORTUNA_SCHEDULE_MAX = 256,
+    /* Room for a block of any kernel. */
+    FORTUNA_BLOCK_MAX = 64
 };
 
 struct fortuna_kernel {
@@ -59,6 +61,12 @@ struct fortuna_kernel {
      * new key costs as much as the output, take one pass over all blocks.
      * `key`, `counter` and `out` do not overlap. */
     void (*request)(uint8_t key[FORTUNA_KEY_SIZE], uint8_t counter[FORTUNA_COUNTER_SIZE], uint8_t *out, size_t n);
+
+    /* One request by fast key erasure: of the keystream that begins at counter
+     * 0, the first 32 bytes replace K, and the n bytes after them go to `out`.
+     * Output and next key lie side by side, so 32 bytes are one block of
+     * ChaCha.  n = 0 changes nothing; `key` and `out` do not overlap. */
+    void (*erase_first)(uint8_t key[FORTUNA_KEY_SIZE], uint8_t *out, size_t n);
 };
 
 /* The kernels that one source file adds to the build: one cipher family for

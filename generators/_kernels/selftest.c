@@ -11,7 +11,8 @@
  * sides of every carry.
  *
  * A request must equal what keystream gives at the same counter: its bytes,
- * its next key, its next counter, for sizes on every path through it.
+ * its next key, its next counter, for sizes on every path through it.  So must
+ * one by fast key erasure, at counter 0.
  *
  * The key here is public, so nothing needs wiping.
  */
@@ -23,7 +24,6 @@
 #include "known_answers.h"
 
 enum {
-    MAX_BLOCK = 64,
     WIDEST_BATCH = 32, /* blocks: VAES on 512-bit vectors */
     STREAM_BLOCKS = WIDEST_BATCH + 6,
     BOUNDARIES = 4
@@ -48,7 +48,7 @@ static void before_boundary(uint8_t counter[16], size_t boundary, uint32_t dista
 
 static int keystream_is_right(const struct fortuna_kernel *kernel, const void *schedule, const uint8_t *answers)
 {
-    uint8_t counter[FORTUNA_COUNTER_SIZE], out[STREAM_BLOCKS * MAX_BLOCK];
+    uint8_t counter[FORTUNA_COUNTER_SIZE], out[STREAM_BLOCKS * FORTUNA_BLOCK_MAX];
     size_t size = kernel->block_size;
 
     for (size_t boundary = 0; boundary < BOUNDARIES; boundary++, answers += 2 * size)
@@ -64,9 +64,10 @@ static int keystream_is_right(const struct fortuna_kernel *kernel, const void *s
 
 static int request_is_right(const struct fortuna_kernel *kernel, const void *schedule, const uint8_t start_key[32])
 {
-    static const uint16_t sizes[] = {1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97, 128, 129, 500, 1024, 2000};
+    static const uint16_t sizes[] = {1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97, 128, 129, 500, 1024, 2000, 2017};
     uint8_t key[FORTUNA_KEY_SIZE], counter[FORTUNA_COUNTER_SIZE], want_counter[FORTUNA_COUNTER_SIZE];
-    uint8_t want[2048 + MAX_BLOCK], got[2048];
+    uint8_t want[2048 + FORTUNA_BLOCK_MAX], got[2048];
+    static const uint8_t zero[FORTUNA_COUNTER_SIZE];
     size_t size = kernel->block_size;
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -80,6 +81,12 @@ static int request_is_right(const struct fortuna_kernel *kernel, const void *sch
         kernel->request(key, counter, got, n);
         if (memcmp(want, got, n) != 0 || memcmp(want + key_at, key, sizeof key) != 0 ||
             memcmp(want_counter, counter, sizeof counter) != 0)
+            return 0;
+
+        kernel->keystream(schedule, zero, want, FORTUNA_KEY_SIZE + n);
+        memcpy(key, start_key, sizeof key);
+        kernel->erase_first(key, got, n);
+        if (memcmp(want, key, sizeof key) != 0 || memcmp(want + FORTUNA_KEY_SIZE, got, n) != 0)
             return 0;
     }
     return 1;

@@ -171,3 +171,14 @@ void oracle_request(const char *cipher, size_t block_size, uint8_t key[32], uint
     oracle_advance(counter, (32 + block_size - 1) / block_size);
     memcpy(key, next, 32);
 }
+
+void oracle_erase_first(const char *cipher, uint8_t key[32], uint8_t *out, size_t n)
+{
+    static uint8_t stream[32 + ORACLE_LONGEST];
+    const uint8_t zero[16] = {0};
+    if (n == 0)
+        return;
+    oracle_keystream(cipher, key, zero, stream, 32 + n);
+    memcpy(key, stream, 32);
+    memcpy(out, stream + 32, n);
+}

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ORACLE_MAX_BLOCK = 64 };
+enum { ORACLE_MAX_BLOCK = 64, ORACLE_LONGEST = 8192 };
 
 /* n bytes of `cipher`'s keystream under `key` from block `counter` (LE128) on. */
 void oracle_keystream(const char *cipher, const uint8_t key[32], const uint8_t counter[16], uint8_t *out, size_t n);
@@ -23,5 +23,8 @@ void oracle_hchacha(int rounds, const uint8_t key[32], const uint8_t nonce[16], 
 /* A request of Fortuna's generator, from the keystream alone. */
 void oracle_request(const char *cipher, size_t block_size, uint8_t key[32], uint8_t counter[16], uint8_t *out,
                     size_t n);
+
+/* A request of at most ORACLE_LONGEST bytes by fast key erasure, from the keystream alone. */
+void oracle_erase_first(const char *cipher, uint8_t key[32], uint8_t *out, size_t n);
 
 #endif

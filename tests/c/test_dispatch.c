@@ -22,6 +22,13 @@ static void wrong_key(uint8_t key[32], uint8_t counter[16], uint8_t *out, size_t
         key[31] ^= 0x80;
 }
 
+static void wrong_erasure(uint8_t key[32], uint8_t *out, size_t n)
+{
+    genuine->erase_first(key, out, n);
+    if (n == 33)
+        out[32] ^= 1;
+}
+
 static void selftest(const struct fortuna_kernel *kernel)
 {
     struct fortuna_kernel broken = *kernel;
@@ -34,6 +41,9 @@ static void selftest(const struct fortuna_kernel *kernel)
     broken = *kernel;
     broken.request = wrong_key;
     check_true("a wrong next key is noticed", fortuna_kernel_selftest(&broken) == FORTUNA_SELFTEST_REQUEST);
+    broken = *kernel;
+    broken.erase_first = wrong_erasure;
+    check_true("a wrong erasure is noticed", fortuna_kernel_selftest(&broken) == FORTUNA_SELFTEST_REQUEST);
     broken = *kernel;
     broken.cipher = "chacha6";
     check_true("an unknown cipher does not pass", fortuna_kernel_selftest(&broken) == FORTUNA_SELFTEST_NO_ANSWER);

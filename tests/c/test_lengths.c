@@ -1,13 +1,13 @@
 /*
  * Kernel = oracle for every length 0..2000 and around multiples of every batch
- * size, for keystream and request, in buffers of every alignment, with guard
+ * size, for keystream and both kinds of request, in buffers of every alignment, with guard
  * bytes on both sides that must not change.
  */
 #include "check.h"
 
 enum { LONGEST = 5000, GUARD = 64 };
 
-static uint8_t room[LONGEST + 3 * GUARD], want[LONGEST + 64];
+static uint8_t room[LONGEST + 3 * GUARD], want[LONGEST + 64], want_erased[LONGEST];
 
 static int guards_hold(const uint8_t *out, size_t n)
 {
@@ -30,6 +30,7 @@ static void one_length(const struct fortuna_kernel *kernel, size_t n, const uint
     memcpy(c, counter, 16);
     memcpy(k, key, 32);
     kernel->set_key(schedule, k);
+    check_true("a block fits what callers reserve", kernel->block_size <= FORTUNA_BLOCK_MAX);
     check_true("set_key stays inside its size", schedule[kernel->schedule_size] == 0xa5);
     kernel->keystream(schedule, c, out, n);
     check_bytes(check_label(kernel), want, out, n);
@@ -45,6 +46,15 @@ static void one_length(const struct fortuna_kernel *kernel, size_t n, const uint
     check_bytes("request, next key", want_key, k, 32);
     check_bytes("request, next counter", want_counter, c, 16);
     check_true("request leaves the guard bytes", guards_hold(out, n));
+
+    memset(room, 0xa5, sizeof room);
+    memcpy(k, key, 32);
+    memcpy(want_key, key, 32);
+    oracle_erase_first(kernel->cipher, want_key, want_erased, n);
+    kernel->erase_first(k, out, n);
+    check_bytes("erase first, output", want_erased, out, n);
+    check_bytes("erase first, next key", want_key, k, 32);
+    check_true("erase first leaves the guard bytes", guards_hold(out, n));
 }
 
 static void lengths(const struct fortuna_kernel *kernel)
@@ -59,7 +69,8 @@ static void lengths(const struct fortuna_kernel *kernel)
         one_length(kernel, n, key, counter);
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++)
         for (size_t times = 1; times <= 4; times++)
-            for (int offset = -2; offset <= 2; offset++) {
+            /* Around whole batches, and around what leaves room for a key in them. */
+            for (int offset = -34; offset <= 2; offset += offset == -30 ? 28 : 1) {
                 /* A fresh key and a counter close below a boundary, on either side of it. */
                 static const int bits[] = {32, 64, 96, 128};
                 check_random_bytes(key, sizeof key);

@@ -46,6 +46,15 @@ static void secrets(const struct fortuna_kernel *kernel)
             check_bytes("request, output", want, out, n);
             check_bytes("request, next key", want_key, key, sizeof key);
             check_bytes("request, next counter", want_counter, counter, sizeof counter);
+
+            memcpy(want_key, key, sizeof key);
+            VALGRIND_MAKE_MEM_UNDEFINED(key, sizeof key);
+            kernel->erase_first(key, out, n);
+            VALGRIND_MAKE_MEM_DEFINED(out, n);
+            VALGRIND_MAKE_MEM_DEFINED(key, sizeof key);
+            oracle_erase_first(kernel->cipher, want_key, want, n);
+            check_bytes("erase first, output", want, out, n);
+            check_bytes("erase first, next key", want_key, key, sizeof key);
         }
 }
 

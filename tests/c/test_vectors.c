@@ -70,10 +70,27 @@ static void request_vectors(const struct fortuna_kernel *kernel)
     }
 }
 
+/* RFC 8439 A.1 #1 is such a request from a zero key: its first half is the next key, its second the output. */
+static void erasure_vectors(const struct fortuna_kernel *kernel)
+{
+    uint8_t key[32], want[64], got[32];
+
+    for (size_t i = 0; i < sizeof keystreams / sizeof keystreams[0]; i++) {
+        if (strcmp(keystreams[i].id, "A.1#1") != 0 || strcmp(keystreams[i].cipher, kernel->cipher) != 0)
+            continue;
+        unhex(keystreams[i].key, key);
+        unhex(keystreams[i].keystream, want);
+        kernel->erase_first(key, got, sizeof got);
+        check_bytes("erase first, next key", want, key, sizeof key);
+        check_bytes("erase first, output", want + sizeof key, got, sizeof got);
+    }
+}
+
 static void vectors(const struct fortuna_kernel *kernel)
 {
     keystream_vectors(kernel);
     request_vectors(kernel);
+    erasure_vectors(kernel);
 }
 
 int main(int argc, char **argv)

@@ -27,6 +27,8 @@ static void *run(void *which)
             left[i] = key[i % sizeof key];
     if (*(const char *)which == 'r')
         under_test->request(key, counter, out, length);
+    else if (*(const char *)which == 'e')
+        under_test->erase_first(key, out, length);
     else if (*(const char *)which == 'k')
         under_test->keystream(schedule, counter, out, length);
     else
@@ -69,6 +71,7 @@ static void wipes(const struct fortuna_kernel *kernel)
     static uint8_t stream[NEEDLES];
     char label[160];
     uint8_t old_key[32];
+    const uint8_t zero[16] = {0};
 
     under_test = kernel;
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
@@ -77,7 +80,11 @@ static void wipes(const struct fortuna_kernel *kernel)
         check_random_bytes(counter, sizeof counter);
         memcpy(old_key, key, sizeof key);
         oracle_keystream(kernel->cipher, key, counter, stream, sizeof stream);
-        for (const char *which = "skr"; *which; which++) {
+        for (const char *which = "skre"; *which; which++) {
+            if (*which == 'e') { /* K is another by now, and the counter is 0 */
+                memcpy(old_key, key, sizeof key);
+                oracle_keystream(kernel->cipher, key, zero, stream, sizeof stream);
+            }
             snprintf(label, sizeof label, "%s, %c, %zu bytes: secrets on the stack", check_label(kernel), *which,
                      length);
             check_true(label, !remains(which, old_key, stream, sizeof stream));

@@ -179,20 +179,20 @@ def test_all_groups_by_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr(command, "results", results)
     monkeypatch.setattr(sys, "argv", ["bench", "--json"])
     assert 0 == command.main()
-    assert [(("requests", "bulk", "library", "threads", "start", "dump"), 31)] == seen
+    assert [(("requests", "bulk", "family", "library", "threads", "start", "dump"), 31)] == seen
     assert [] == check_json(capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_group_runs(quick: None, group: str) -> None:
-    """Each contender of each table can be called, and the first of each table is no cipher of ours."""
+    """Each contender of each table can be called, and the first is no cipher of ours, but where ours are compared."""
     found = list(command.results([group], 1))
     assert found
     for title, timings in found:
         assert title
-        assert len(timings) >= 2
+        assert len(timings) >= (1 if group == "family" else 2)  # without the extension, one ChaCha alone runs well
         assert len({timing.name for timing in timings}) == len(timings)
-        assert not timings[0].name.startswith("fortuna")
+        assert group == "family" or not timings[0].name.startswith("fortuna")
 
 
 def test_requests_are_of_each_size() -> None:
@@ -205,11 +205,49 @@ def test_requests_are_of_each_size() -> None:
         assert ["os.urandom", "secrets.token_bytes"] == names[:2]
         assert "fortuna aes256-icm pycryptodome/library" in names
         assert "fortuna chacha20 pycryptodome/library" in names
+        assert 1 == sum(name.startswith("fortuna chacha20") and name.endswith(" fast-key-erasure") for name in names)
         for contender in table.contenders:
             got = contender.call(*contender.arguments)
             assert isinstance(got, bytes)
             assert n == len(got)
             assert 1 == contender.amount
+
+
+def test_family_option(capsys: pytest.CaptureFixture[str], quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``--family`` is the group of that name alone, as text and as JSON, and the published pair stands in it."""
+    for arguments in (["--family"], ["--only", "family"]):
+        monkeypatch.setattr(sys, "argv", ["bench", "--rounds", "1", *arguments])
+        assert 0 == command.main()
+        out, err = capsys.readouterr()
+        assert "" == err
+        (published,) = (line.split() for line in out.splitlines() if line.startswith("  Linux ChaCha8"))
+        assert "1.774" == published[-1]
+        monkeypatch.setattr(sys, "argv", ["bench", "--json", "--rounds", "1", *arguments])
+        assert 0 == command.main()
+        ours, published_table, chacha, aes = check_json(capsys.readouterr().out)
+        assert "chacha20" in ours["rows"][0]["name"]
+        assert ["Linux ChaCha20", "Linux ChaCha8"] == [row["name"] for row in published_table["rows"]]
+        assert 492 / 873 == pytest.approx(published_table["rows"][1]["times"], rel=1e-12)
+        for table in (chacha, aes):
+            assert ["fsk2010", "fast-key-erasure"] == [row["name"] for row in table["rows"]]
+
+
+def test_family_is_every_cipher_of_it_that_runs_well() -> None:
+    """The table of rounds has each ChaCha that auto runs here, most rounds first, on what auto takes."""
+    rounds, published, *rules = Bench().family()
+    expected = [
+        f"fortuna {cell.generator} {cell.provider}/{cell.kernel}"
+        for cell in available()
+        if cell.is_auto and "chacha" in cell.generator
+    ]
+    assert sorted(expected) == sorted(contender.name for contender in rounds.contenders)
+    order = [contender.name.split()[1] for contender in rounds.contenders]
+    assert order == [name for name in tables.FAMILY if name in order]
+    assert {MIB} == {contender.amount for contender in rounds.contenders}
+    assert () == published.contenders
+    for table, cipher in zip(rules, ("chacha20", "aes256-icm"), strict=True):
+        assert f"random_bytes(32) of {cipher}, by construction, against fsk2010" == table.title
+        assert [32, 32] == [len(c.call(*c.arguments)) for c in table.contenders]  # type: ignore[arg-type]
 
 
 def test_bulk_takes_every_kernel() -> None:
@@ -370,6 +408,6 @@ def test_tables_do_not_boot_the_process(quick: None) -> None:
 def test_table_is_what_it_is_made_of() -> None:
     """A table cannot be changed after it was made, so what is printed is what was measured."""
     table = Table("title", (Contender("a", int),))
-    for name in ("title", "contenders"):
+    for name in ("title", "contenders", "published"):
         with pytest.raises(AttributeError):
             setattr(table, name, None)

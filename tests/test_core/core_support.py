@@ -115,6 +115,7 @@ RULES: Final = {
     "fsk2010": (bytes(64), bytes(64), True, False),
     "fsk2003": (b"", b"", True, False),
     "freebsd": (bytes(64), b"", False, True),
+    "fast-key-erasure": (bytes(64), bytes(64), True, False),
 }
 
 
@@ -129,6 +130,7 @@ class ModelGenerator:
     def __init__(self, cipher: str, construction: str, key: bytes = bytes(32), counter: int = 0) -> None:
         self.block = BLOCKS[cipher]
         self.rules = RULES[construction]
+        self.erases_first = construction == "fast-key-erasure"
         self.key, self.counter = key, counter
 
     def generate_blocks(self, count: int) -> bytes:
@@ -147,10 +149,14 @@ class ModelGenerator:
         self.counter = (self.counter + 1) % COUNTER_END
 
     def read(self, n: int) -> bytes:
-        """PseudoRandomData: n bytes, then a new K; nothing at all for n = 0."""
+        """PseudoRandomData: n bytes, then a new K; nothing at all for n = 0. Or Bernstein's way, the new K first."""
         if n == 0:
             return b""
         size = len(self.block(bytes(32), 0))
+        if self.erases_first:
+            stream = b"".join(self.block(self.key, number) for number in range(-(-(32 + n) // size)))
+            self.key = stream[:32]
+            return stream[32 : 32 + n]
         out = self.generate_blocks((n + size - 1) // size)[:n]
         self.key = self.generate_blocks((32 + size - 1) // size)[:32]
         return out

@@ -27,7 +27,7 @@ from .core_support import (
 )
 
 NAMES = list(CONSTRUCTIONS)
-FSK = ["fsk2010", "fsk2003"]
+FSK = ["fsk2010", "fsk2003", "fast-key-erasure"]
 EVENTS = st.tuples(
     st.integers(0, 255),
     st.binary(min_size=1, max_size=90),

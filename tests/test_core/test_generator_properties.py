@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from fortuna.generators import KeystreamGenerator
 
 NAMES = list(CONSTRUCTIONS)
+#: A construction of each request rule.
+RULES = ["fsk2010", "fast-key-erasure"]
 GUARD = b"\x5a" * 32
 EDGES = [((1 << power) + step) % COUNTER_END for power in (32, 64, 96, 128) for step in (-3, -2, -1, 0, 1)]
 COUNTERS = st.one_of(st.integers(1, COUNTER_END - 1), st.sampled_from([edge for edge in EDGES if edge]))
@@ -38,10 +41,12 @@ COUNTERS = st.one_of(st.integers(1, COUNTER_END - 1), st.sampled_from([edge for 
 STEPS = st.lists(st.one_of(st.integers(0, 300), st.binary(max_size=80)), max_size=8)
 
 
-@pytest.fixture(params=CELLS, ids="-".join)
+@pytest.fixture(
+    params=[(cell, rule) for cell in CELLS for rule in RULES], ids=lambda param: "-".join((*param[0], param[1]))
+)
 def seeded(request: pytest.FixtureRequest) -> Generator:
-    """Give a generator of each cell, seeded with a fixed text."""
-    made = make_generator(request.param)
+    """Give a generator of each cell under each request rule, seeded with a fixed text."""
+    made = make_generator(*request.param)
     made.reseed(b"a fixed seed")
     return made
 
@@ -79,24 +84,26 @@ def test_from_zero(cell: Cell, construction: str) -> None:
         assert model.state == state(ours)
 
 
+@pytest.mark.parametrize("construction", RULES)
 @pytest.mark.parametrize("name", ["aes256-icm", "chacha20"])
 @pytest.mark.parametrize("n", [ONE_CALL_MAX - 1, ONE_CALL_MAX, ONE_CALL_MAX + 1, ONE_CALL_MAX + 17, 65536 + 5])
 @pytest.mark.parametrize("start", [1, 2**32 - 5, 2**64 - 5, 2**128 - 5])
-def test_long_reads_equal_the_model(name: str, n: int, start: int) -> None:
+def test_long_reads_equal_the_model(name: str, n: int, start: int, construction: str) -> None:
     """Reads around the size where the way of working changes give the model's output, K and C, over an edge too."""
-    ours = make_generator((name, "pycryptodome", "library"), key=KEY, counter=start)
-    model = ModelGenerator(name, "fsk2010", KEY, start)
+    ours = make_generator((name, "pycryptodome", "library"), construction, key=KEY, counter=start)
+    model = ModelGenerator(name, construction, KEY, start)
     assert model.read(n) == ours.random_bytes(n)
     assert model.state == state(ours)
 
 
+@pytest.mark.parametrize("construction", RULES)
 @pytest.mark.parametrize("name", ["aes256-icm", "chacha20"])
 @given(counter=COUNTERS, n=st.one_of(st.integers(1, 9000), st.integers(1, REQUEST_MAX), st.just(REQUEST_MAX)))
 @settings(deadline=None, max_examples=40)
-def test_claim_equals_readinto(name: str, counter: int, n: int) -> None:
+def test_claim_equals_readinto(name: str, construction: str, counter: int, n: int) -> None:
     """To claim, move on and fill later gives what reading at once gives, K and C included."""
-    one = make_generator((name, "pycryptodome", "library"), key=KEY, counter=counter)
-    other = make_generator((name, "pycryptodome", "library"), key=KEY, counter=counter)
+    one = make_generator((name, "pycryptodome", "library"), construction, key=KEY, counter=counter)
+    other = make_generator((name, "pycryptodome", "library"), construction, key=KEY, counter=counter)
     claim = one.claim(n)
     after_claim = state(one)
     direct, claimed = bytearray(n), bytearray(n)
@@ -127,7 +134,7 @@ def test_the_two_ways_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_overlapping_claims(seeded: Generator) -> None:
     """Claims that live at the same time, filled in another order, each give what their request would have given."""
-    twin = make_generator(cell_of(seeded))
+    twin = make_generator(cell_of(seeded), seeded.construction.name)
     twin.reseed(b"a fixed seed")
     expected = [twin.random_bytes(n) for n in (70, 1, 130, 16, 64)]
     claims = [seeded.claim(n) for n in (70, 1, 130, 16, 64)]
@@ -181,7 +188,7 @@ def test_refused_call_changes_nothing(
     with pytest.raises(error):
         call(seeded)
     assert before == state(seeded)
-    model = ModelGenerator(seeded._keystream.name, "fsk2010", bytes.fromhex(before.key), before.counter)
+    model = ModelGenerator(seeded._keystream.name, seeded.construction.name, bytes.fromhex(before.key), before.counter)
     assert model.read(50) == seeded.random_bytes(50)
 
 
@@ -246,7 +253,7 @@ def test_readinto_wider_elements(seeded: Generator) -> None:
     """A buffer of wider elements is filled byte by byte and its size is told in bytes."""
     from array import array
 
-    model = ModelGenerator(seeded._keystream.name, "fsk2010", bytes.fromhex(state(seeded).key), 1)
+    model = ModelGenerator(seeded._keystream.name, seeded.construction.name, bytes.fromhex(state(seeded).key), 1)
     wide = array("Q", bytes(80))
     assert 80 == seeded.readinto(wide)  # type: ignore[arg-type]
     assert model.read(80) == wide.tobytes()
@@ -255,11 +262,12 @@ def test_readinto_wider_elements(seeded: Generator) -> None:
 @pytest.mark.parametrize("size", [*range(130), 1000, ONE_CALL_MAX - 1, ONE_CALL_MAX, ONE_CALL_MAX + 1, 5000])
 def test_guard_bytes(size: int) -> None:
     """Nothing beside the buffer is written, whatever its size, and all of it is."""
-    for name in ("aes256-icm", "chacha20"):
-        generator = make_generator((name, "pycryptodome", "library"), key=KEY, counter=7)
+    for name, construction in product(("aes256-icm", "chacha20"), RULES):
+        cell = (name, "pycryptodome", "library")
+        generator = make_generator(cell, construction, key=KEY, counter=7)
         room = bytearray(GUARD + bytes(size) + GUARD)
         assert size == generator.readinto(memoryview(room)[32 : 32 + size])
-        expected = make_generator((name, "pycryptodome", "library"), key=KEY, counter=7).random_bytes(size)
+        expected = make_generator(cell, construction, key=KEY, counter=7).random_bytes(size)
         assert GUARD + expected + GUARD == bytes(room)
 
 
@@ -343,7 +351,7 @@ def test_counter_wraps_to_unseeded() -> None:
 def test_claim_gives_exactly_what_was_claimed(seeded: Generator, step: int) -> None:
     """A buffer of another size is refused, since behind the claim stands the next key; the claim stays good."""
     size = seeded._keystream.block_size
-    twin = make_generator(cell_of(seeded))
+    twin = make_generator(cell_of(seeded), seeded.construction.name)
     twin.reseed(b"a fixed seed")
     claim = seeded.claim(size)
     assert size == claim.size

@@ -19,5 +19,7 @@ else:
 
 needs_native = pytest.mark.skipif(bool(WHY_NO_NATIVE), reason=WHY_NO_NATIVE or "the C extension is there")
 PATHS: Final = ("python", pytest.param("native", marks=needs_native))
+#: A construction of each request rule.
+RULES: Final = ("fsk2010", "fast-key-erasure")
 #: For tests that want the path beside other parameters, rather than by the fixture of the same name.
 both_paths = pytest.mark.parametrize("path", PATHS)

@@ -21,7 +21,7 @@ SECOND: Final = 1_000_000_000
 
 
 @pytest.mark.parametrize("cipher", ["aes256-icm", "chacha20"])
-@pytest.mark.parametrize("construction", ["fsk2010", "fsk2003"])
+@pytest.mark.parametrize("construction", ["fsk2010", "fsk2003", "fast-key-erasure"])
 def test_edge_pulls_live_bytes_equal_the_model(cipher: str, construction: str, path: str) -> None:
     """Sizes around each limit, pulls, application events and reseeds: the same bytes as the pure core's."""
     bench = Bench(path, cipher=cipher, construction=construction)

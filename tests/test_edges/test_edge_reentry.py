@@ -16,7 +16,7 @@ from fortuna.shared import SharedGenerator
 
 from .child_support import Child, key_of, key_reader, raw_fork
 from .edge_doubles import KINDS, Bench, Interrupter, ScriptedSource, interruptions, run_script
-from .edge_paths import needs_native
+from .edge_paths import RULES, needs_native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 #: One keystream call, and a request that is filled outside the lock, on the path in C without the GIL.
 SIZES = pytest.mark.parametrize("size", [16, 20_000])
+CONSTRUCTIONS = pytest.mark.parametrize("construction", RULES)
 #: The path in C runs Python code, which is where handlers come in, only when something is due, such as a pull.
 DUE = pytest.mark.parametrize(
     ("path", "is_due"),
@@ -38,9 +39,9 @@ class HandlerError(Exception):
     """What a signal handler raises, such as a time-out."""
 
 
-def small(path: str) -> Bench:
+def small(path: str, construction: str = "fsk2010") -> Bench:
     """Return a seeded generator whose pulls have few places to interrupt."""
-    return Bench(path, sources=[ScriptedSource(size=64)], min_pool_size=16).boot()
+    return Bench(path, construction=construction, sources=[ScriptedSource(size=64)], min_pool_size=16).boot()
 
 
 def make_due(bench: Bench, is_due: bool) -> None:
@@ -64,10 +65,11 @@ def armed() -> dict[str, ForkDetector]:
     }
 
 
+@CONSTRUCTIONS
 @SIZES
-def test_edge_reentry_draws_differ_at_every_place(size: int, path: str) -> None:
+def test_edge_reentry_draws_differ_at_every_place(size: int, path: str, construction: str) -> None:
     """A draw that interrupts a draw gets bytes of its own, wherever it comes in, also in the middle of a pull."""
-    bench = small(path)
+    bench = small(path, construction)
     blocks: list[bytes] = []
     for interrupter in interruptions(lambda: blocks.append(bench.fortuna.random_bytes(size))):
         bench.pass_interval()
@@ -80,11 +82,12 @@ def test_edge_reentry_draws_differ_at_every_place(size: int, path: str) -> None:
     assert not any(block.count(0) > size // 2 for block in blocks)
 
 
+@CONSTRUCTIONS
 @SIZES
 @DUE
-def test_edge_reentry_twice_nested(size: int, path: str, is_due: bool) -> None:
+def test_edge_reentry_twice_nested(size: int, path: str, is_due: bool, construction: str) -> None:
     """An interruption of an interruption finds the cell empty too, and all three differ."""
-    bench = small(path)
+    bench = small(path, construction)
     blocks: list[bytes] = []
 
     def draw() -> None:
@@ -103,18 +106,19 @@ def test_edge_reentry_twice_nested(size: int, path: str, is_due: bool) -> None:
     assert len(starts) == len(set(starts))
 
 
+@CONSTRUCTIONS
 @SIZES
 @DUE
 @pytest.mark.parametrize("error", [HandlerError, KeyboardInterrupt, ParameterError, NotSeededError, ClosedError])
 def test_edge_reentry_a_handler_that_raises_brings_no_state_back(
-    size: int, error: type[BaseException], path: str, is_due: bool
+    size: int, error: type[BaseException], path: str, is_due: bool, construction: str
 ) -> None:
     """After an exception at any place the buffer is zeros, later draws work and none repeats, whatever was raised."""
 
     def interrupt() -> None:
         raise error("handler")
 
-    bench = small(path)
+    bench = small(path, construction)
     blocks = []
     for interrupter in interruptions(interrupt):
         buffer = bytearray(b"\xaa" * size)
@@ -190,15 +194,16 @@ def test_edge_reentry_draws_interrupted_by_reseeds_and_events(path: str) -> None
     assert len(blocks) == len(set(blocks))
 
 
+@CONSTRUCTIONS
 @SIZES
 @DUE
-def test_edge_reentry_close_at_every_place(size: int, path: str, is_due: bool) -> None:
+def test_edge_reentry_close_at_every_place(size: int, path: str, is_due: bool, construction: str) -> None:
     """A close in the middle of a request leaves a wiped buffer or, at the very end, the whole output."""
     place = 0
     whole = 0
     has_fired = True
     while has_fired:
-        bench = small(path)
+        bench = small(path, construction)
         buffer = bytearray(b"\xaa" * size)
         interrupter = Interrupter(place, bench.fortuna.close)
         make_due(bench, is_due)

@@ -74,7 +74,7 @@ def load(key: str, value: object) -> Any:
             for name in ("auto", "native", "openssl", "pycryptodome", "reference", "plug-in")
         ),
         *(("generator.kernel", name) for name in KERNELS),
-        *(("generator.construction", name) for name in ("fsk2010", "fsk2003", "freebsd")),
+        *(("generator.construction", name) for name in ("fsk2010", "fsk2003", "freebsd", "fast-key-erasure")),
     ],
 )
 def test_edge_tunables_allowed(key: str, value: object) -> None:

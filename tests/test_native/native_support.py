@@ -39,6 +39,8 @@ NATIVE: Final = tuple(cell for cell in CELLS if cell[1] == "native")
 #: The best kernel of each generator that has one here.
 BEST: Final = tuple(next(cell for cell in NATIVE if cell[0] == name) for name in dict.fromkeys(c[0] for c in NATIVE))
 EDITIONS: Final = tuple(CONSTRUCTIONS)
+#: A construction of each request rule.
+RULES: Final = ("fsk2010", "fast-key-erasure")
 COUNTER_END: Final = 1 << 128
 REQUEST_MAX: Final = 1 << 20
 KEY: Final = bytes(range(32))

@@ -19,7 +19,7 @@ from fortuna.generators._native import Generator, Keystream
 from fortuna.native import NativeFortuna
 from fortuna.rng import Fortuna
 
-from .native_support import BEST, HANG_SECONDS, KEY, Cell, Stand, lines_of, native_generator, run_script
+from .native_support import BEST, HANG_SECONDS, KEY, Cell, Stand, key_of, lines_of, native_generator, run_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +78,23 @@ def test_any_calls_of_functions(function: str, arguments: list[Any]) -> None:
         getattr(_native, function)(*arguments)
 
 
+def test_request_rule_without_a_truth_value(best: Cell) -> None:
+    """A fourth argument that is neither true nor false is refused with its own error; one that is true is taken."""
+
+    class Neither:
+        def __bool__(self) -> bool:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Generator(best[0], best[2], None, Neither())  # type: ignore[arg-type]
+    outputs = []
+    for rule in (False, True):
+        made = Generator(best[0], best[2], None, rule)
+        made._load(KEY, (1).to_bytes(16, "little"))
+        outputs.append(made.random_bytes(32))
+    assert 2 == len(set(outputs))
+
+
 def test_without_init() -> None:
     """An instance without __init__ gives no byte and no crash; a live one without its own neither."""
     bare = Generator.__new__(Generator)
@@ -89,6 +106,35 @@ def test_without_init() -> None:
     with pytest.raises(RuntimeError, match="__init__ was not called"):
         live.random_bytes(1)
     assert isinstance(live, Fortuna)
+
+
+@pytest.mark.parametrize("step", [-1, 1])
+def test_buffers_of_another_size(best: Cell, step: int) -> None:
+    """A key that is not of 32 bytes and a counter that is not of 16 are refused with both sizes, and are let go of."""
+    generator, keystream = native_generator(best, key=KEY, counter=9), Keystream(best[0], best[2])
+    key, counter = bytearray(32 + step), bytearray(16 + step)
+    good_key, good_counter = bytearray(32), bytearray(16)
+    before = generator._report()
+    of_key: list[Callable[[], object]] = [
+        lambda: generator._export(key),
+        lambda: generator._install(1, 0, key),
+        lambda: generator._load(key, good_counter),
+        lambda: keystream.set_key(key),
+    ]
+    of_counter: list[Callable[[], object]] = [
+        lambda: generator._load(good_key, counter),
+        lambda: keystream.fill(counter, bytearray(1)),
+    ]
+    for call in of_key:
+        with pytest.raises(ValueError, match=f"^key: got {32 + step} bytes, need exactly 32 bytes$"):
+            call()
+    for call in of_counter:
+        with pytest.raises(ValueError, match=f"^counter: got {16 + step} bytes, need exactly 16 bytes$"):
+            call()
+    assert before == generator._report()
+    assert KEY == key_of(generator)
+    for buffer in (key, counter, good_key, good_counter):
+        buffer.append(0)  # nobody holds it
 
 
 @pytest.mark.parametrize("arguments", [(), ("chacha20",), ("chacha20", "portable", "x"), (1, 2), ("chacha20", b"x")])

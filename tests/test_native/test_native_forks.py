@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from .native_support import BEST, lines_of, run_script
+from .native_support import BEST, RULES, lines_of, run_script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,9 @@ detector = {
     "page only": lambda: ForkDetector(use_hook=False, getpid=lambda: 1),
     "pid only": lambda: ForkDetector(use_hook=False, use_page=False),
 }[armed]()
-live = boot_module.build(Tunables({"generator.cipher": cipher, "generator.provider": "native"}, {}), detector)
+values = {"generator.cipher": cipher, "generator.provider": "native"}
+values.update({"generator.construction": name for name in sys.argv[5:]})
+live = boot_module.build(Tunables(values, {}), detector)
 assert type(live) is NativeFortuna
 for _ in range(draws):
     live.random_bytes(16)
@@ -60,9 +62,16 @@ CELLS: Final = [
 ]
 
 
-def script(body: str, armed: str = "all", fork: str = "python", draws: int = 1, cipher: str = BEST[0][0]) -> list[str]:
+def script(
+    body: str,
+    armed: str = "all",
+    fork: str = "python",
+    draws: int = 1,
+    cipher: str = BEST[0][0],
+    construction: str = "fsk2010",
+) -> list[str]:
     """Run *body* after the boot above and return the lines it printed."""
-    return lines_of(run_script(BOOT + body, armed, fork, str(draws), cipher))
+    return lines_of(run_script(BOOT + body, armed, fork, str(draws), cipher, construction))
 
 
 @pytest.mark.parametrize("draws", [0, 1])
@@ -73,17 +82,19 @@ def test_eight_children_at_once(armed: str, fork: str, draws: int) -> None:
     assert 27 == len(blocks) == len(set(blocks))
 
 
+@pytest.mark.parametrize("construction", RULES)
 @pytest.mark.parametrize("cipher", [cell[0] for cell in BEST])
 @pytest.mark.parametrize("fork", ["python", "raw"])
-def test_eight_children_of_every_cipher(cipher: str, fork: str) -> None:
-    """The same for every cipher, by ``os.fork`` and by C's."""
-    blocks = script(EIGHT, "all", fork, 1, cipher)
+def test_eight_children_of_every_cipher(cipher: str, fork: str, construction: str) -> None:
+    """The same for every cipher under every request rule, by ``os.fork`` and by C's."""
+    blocks = script(EIGHT, "all", fork, 1, cipher, construction)
     assert 27 == len(blocks) == len(set(blocks))
 
 
+@pytest.mark.parametrize("construction", RULES)
 @pytest.mark.parametrize("size", [16384, 3 << 20])
 @pytest.mark.parametrize("fork", ["python", "raw"])
-def test_first_request_of_a_child_is_large(fork: str, size: int) -> None:
+def test_first_request_of_a_child_is_large(fork: str, size: int, construction: str) -> None:
     """Children whose first request is large share no MiB's beginning with anybody."""
     body = f"""
 def draw_large():
@@ -93,7 +104,7 @@ for answer in first_blocks(3, draw_large, fork):
     for start in range(0, len(answer), 16):
         print(answer[start : start + 16].hex())
 """
-    blocks = script(body, "all", fork)
+    blocks = script(body, "all", fork, construction=construction)
     assert 4 * -(-size // (1 << 20)) == len(blocks) == len(set(blocks))
 
 

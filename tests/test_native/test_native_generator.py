@@ -22,6 +22,7 @@ from .native_support import (
     KEY,
     NATIVE,
     REQUEST_MAX,
+    RULES,
     Cell,
     assert_other_code,
     choice_of,
@@ -97,14 +98,15 @@ def test_long_transcript_equals_other_code(
     play(native, python_generator(other_cell(cell), construction, key=KEY, counter=counter), steps)
 
 
-def test_every_length(cell: Cell) -> None:
-    """Requests of 1..2000 bytes, one after another, give the bytes and the keys of other code."""
+@pytest.mark.parametrize("construction", RULES)
+def test_every_length(cell: Cell, construction: str) -> None:
+    """Requests of 1..2100 bytes, one after another, give the bytes and the keys of other code."""
     native, python = (
-        native_generator(cell, counter=2**32 - 9000),
-        python_generator(other_cell(cell), counter=2**32 - 9000),
+        native_generator(cell, construction, counter=2**32 - 9000),
+        python_generator(other_cell(cell), construction, counter=2**32 - 9000),
     )
     assert_other_code(native, python)
-    for size in range(1, 2001):
+    for size in range(1, 2101):
         assert python.random_bytes(size) == native.random_bytes(size)
         assert bytes(python._key) == key_of(native)
 
@@ -125,9 +127,11 @@ def test_requests_across_an_edge(cell: Cell, power: int) -> None:
 
 
 @pytest.mark.parametrize("size", [16383, 16384, 16385, REQUEST_MAX - 17, REQUEST_MAX - 1, REQUEST_MAX])
-def test_sizes_around_the_limits(cell: Cell, size: int) -> None:
+@pytest.mark.parametrize("construction", RULES)
+def test_sizes_around_the_limits(cell: Cell, size: int, construction: str) -> None:
     """Around 16 KiB, where the lock is given up, and around 1 MiB, output and state are those of other code."""
-    native, python = native_generator(cell, key=KEY, counter=3), python_generator(other_cell(cell), key=KEY, counter=3)
+    native = native_generator(cell, construction, key=KEY, counter=3)
+    python = python_generator(other_cell(cell), construction, key=KEY, counter=3)
     play(native, python, [size, 7, b"seed", size])
 
 
@@ -165,12 +169,14 @@ REFUSED: list[tuple[str, Callable[[Any], object], type[Exception]]] = [
 ]
 
 
+@pytest.mark.parametrize("construction", RULES)
 @pytest.mark.parametrize(("label", "call", "error"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_refused_call_changes_nothing(
-    best: Cell, label: str, call: Callable[[Any], object], error: type[Exception]
+    best: Cell, construction: str, label: str, call: Callable[[Any], object], error: type[Exception]
 ) -> None:
     """A refused call raises what the Python generator raises, and leaves K, C, counts and the next output alone."""
-    native, python = native_generator(best, key=KEY, counter=9), python_generator(other_cell(best), key=KEY, counter=9)
+    native = native_generator(best, construction, key=KEY, counter=9)
+    python = python_generator(other_cell(best), construction, key=KEY, counter=9)
     before = native._report()
     for one in (native, python):
         with pytest.raises(error):
@@ -216,10 +222,11 @@ def test_more_than_memory(best: Cell, size: int) -> None:
     assert KEY == key_of(native)
 
 
-def test_nothing_is_nothing(best: Cell) -> None:
+@pytest.mark.parametrize("construction", RULES)
+def test_nothing_is_nothing(best: Cell, construction: str) -> None:
     """A request for no bytes changes nothing, on an unseeded generator too."""
     for counter in (0, 5):
-        native = native_generator(best, key=KEY, counter=counter)
+        native = native_generator(best, construction, key=KEY, counter=counter)
         before = native._report()
         assert b"" == native.random_bytes(0)
         assert 0 == native.readinto(bytearray())
@@ -319,9 +326,11 @@ def order_of(outputs: list[list[bytes]], python: Generator) -> list[int]:
     return order
 
 
-def test_four_threads_equal_the_sequential_stream(best: Cell) -> None:
+@pytest.mark.parametrize("construction", RULES)
+def test_four_threads_equal_the_sequential_stream(best: Cell, construction: str) -> None:
     """Four threads with requests around 16 KiB: put in the order of the lock, their outputs are one stream."""
-    native, python = native_generator(best, key=KEY, counter=5), python_generator(other_cell(best), key=KEY, counter=5)
+    native = native_generator(best, construction, key=KEY, counter=5)
+    python = python_generator(other_cell(best), construction, key=KEY, counter=5)
     assert_other_code(native, python)
     sizes = [1 << 20, 16384, 100, 16383, 300_000, 32, 70_000, 16385] * 3
     outputs: list[list[bytes]] = [[] for _ in range(4)]

@@ -122,7 +122,7 @@ def test_key_at_any_address(cell: Cell) -> None:
         made = _native.Keystream(cell[0], cell[2])
         made.set_key(memoryview(bytes(shift) + KEY)[shift:])
         out = bytearray(shift) + (5).to_bytes(16, "little") + bytes(84)
-        made.fill(memoryview(out)[shift : shift + 16], memoryview(out)[shift:])  # type: ignore[arg-type]
+        made.fill(memoryview(out)[shift : shift + 16], memoryview(out)[shift:])
         assert expected == bytes(out[shift:])
 
 

@@ -26,6 +26,7 @@ from .native_support import (
     BEST,
     KEY,
     NATIVE,
+    RULES,
     TESTS,
     Cell,
     Stand,
@@ -53,8 +54,8 @@ from fortuna.core.native_generator import NativeGenerator
 from fortuna.generators import _native
 from fortuna.generators.registry import resolve
 
-cipher, kernel = sys.argv[1:3]
-generator = NativeGenerator(resolve(cipher, "native", kernel), CONSTRUCTIONS["fsk2010"])
+cipher, kernel, construction = sys.argv[1:]
+generator = NativeGenerator(resolve(cipher, "native", kernel), CONSTRUCTIONS[construction])
 keystream = _native.Keystream(cipher, kernel)
 keystream.set_key(bytes(32))
 buffer, counter, out = bytearray(32), (5).to_bytes(16, "little"), bytearray(3 << 20)
@@ -89,12 +90,12 @@ while True:
 class Subject:
     """A process whose memory is searched from outside, since a search from within holds what it looks for."""
 
-    def __init__(self, cell: Cell) -> None:
+    def __init__(self, cell: Cell, construction: str) -> None:
         # Bound early, since the loader saves registers on the stack when it binds a function at its first call: taking
         # a key from a test's buffer is not the product's doing, and Python itself is linked to bind late.
         environment = {**os.environ, "PYTHONPATH": str(TESTS / "test_edges"), "LD_BIND_NOW": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", SUBJECT, cell[0], cell[2]],
+            [sys.executable, "-c", SUBJECT, cell[0], cell[2], construction],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -143,21 +144,28 @@ class Subject:
 
 
 @pytest.fixture
-def subject(cell: Cell) -> Subject:
+def construction() -> str:
+    """Give the book's construction, where a test does not name others."""
+    return "fsk2010"
+
+
+@pytest.fixture
+def subject(cell: Cell, construction: str) -> Subject:
     """Give a process with a generator on each kernel, or skip where its memory may not be read."""
-    with Subject(cell) as probe:
+    with Subject(cell, construction) as probe:
         try:
             probe.places(b"\x7fELF")
         except PermissionError:
             pytest.skip("this system lets no parent read its child's memory")
-    return Subject(cell)
+    return Subject(cell, construction)
 
 
 @linux_only
+@pytest.mark.parametrize("construction", RULES)
 def test_old_key_is_nowhere(cell: Cell, subject: Subject) -> None:
     """After each request, of every size, neither the key it was made from nor half of it is found in the process."""
     with subject:
-        for size in (1, 32, 33, 64, 65, 500, 1024, 2000, 16383, 16384):
+        for size in (1, 32, 33, 64, 65, 96, 97, 500, 1024, 2000, 2017, 16383, 16384):
             secret = os.urandom(32)
             subject.tell("load", secret)
             assert 2 == len(subject.places(secret)), "the search finds a live key, once"
@@ -166,12 +174,13 @@ def test_old_key_is_nowhere(cell: Cell, subject: Subject) -> None:
 
 
 @linux_only
-def test_next_key_is_on_the_page_alone(cell: Cell, subject: Subject) -> None:
+@pytest.mark.parametrize("construction", RULES)
+def test_next_key_is_on_the_page_alone(cell: Cell, subject: Subject, construction: str) -> None:
     """The key that a request leaves stands on the page and nowhere else, and after the next request nowhere."""
     with subject:
         for size in (1, 32, 64, 300, 2000, 20_000):
             start = os.urandom(32)
-            twin = python_generator(other_cell(cell), key=start, counter=5)
+            twin = python_generator(other_cell(cell), construction, key=start, counter=5)
             assert cell[2] != twin._keystream.kernel
             twin.random_bytes(size)
             after = bytes(twin._key)
