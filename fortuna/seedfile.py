@@ -205,6 +205,4 @@ def corruption(path: str, content: Secret) -> SeedFileCorruptError:
     """Return what is wrong with a seed file that holds *content*."""
     more = " or more" if len(content) == READ_MAX else ""
     got = f"{SEED_SIZE} zeros" if len(content) == SEED_SIZE else f"{len(content)} bytes{more}"
-    return SeedFileCorruptError(
-        f"{quote(path)}: it holds {got} where a seed has {SEED_SIZE} bytes; it is mixed in as it is"
-    )
+    return SeedFileCorruptError(f"{quote(path)}: it holds {got} where a seed has {SEED_SIZE} bytes; mixed in as it is")
