@@ -42,7 +42,7 @@ if TYPE_CHECKING:
             """Return when it is on the disk."""
 
         def rename(
-            self, source: str, target: str, *, src_dir_fd: int | None = ..., dst_dir_fd: int | None = ...
+            self, source: str, target: str, /, *, src_dir_fd: int | None = ..., dst_dir_fd: int | None = ...
         ) -> None:
             """Rename, and replace what had the name."""
 

@@ -101,8 +101,10 @@ def check_smoke(venv: Venv, *, native: bool) -> None:
     ):
         assert re.fullmatch(r"[0-9a-f]{64}\n", venv.run("fortuna-dump", "-n", "32", *arguments))
     assert f"fortuna-dump {fortuna.__version__}\n" == venv.run("python", "-m", "fortuna", "--version")
-    listed = venv.run("fortuna-dump", "--list").splitlines()
+    generators, sources = venv.run("fortuna-dump", "--list").split("\n\n")
+    listed = generators.splitlines()
     assert int(rows) == len(listed) - 1
+    assert ["os", "cpu", "jitter", "proc", "file"] == [line.split()[0] for line in sources.splitlines()[1:]]
     reasons = [line for line in listed if " native " in line and "the C extension is not in this installation" in line]
     assert len(reasons) == (0 if native else len(GENERATORS))
     assert all("reinstall with a C compiler" in line and "FORTUNA_NATIVE=require" in line for line in reasons)
@@ -147,7 +149,8 @@ def test_compiler_without_an_instruction_set(clone: Path, tmp_path: Path) -> Non
     venv = Venv(tmp_path / "venv")
     variables = {"CC": str(compiler), "FORTUNA_NATIVE": "require"}
     venv.install(copy_checkout(tmp_path / "clone", clone), variables=variables)
-    rows = [line.split(None, 4) for line in venv.run("fortuna-dump", "--list").splitlines()[1:]]
+    generators, _ = venv.run("fortuna-dump", "--list").split("\n\n")
+    rows = [line.split(None, 4) for line in generators.splitlines()[1:]]
     left_out = {"vaes512", "vaes", "avx512", "armv8"}
     for row in rows:
         if row[2] in left_out:
