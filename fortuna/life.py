@@ -53,8 +53,8 @@ class Life(Uncopyable):
         The fork epoch it belongs to.
     generator : SharedGenerator or NativeShared
         What requests are served from.
-    generation : int or None
-        The generation number (`fortuna.clones`) that K was last seeded under; ``None``: K must be replaced first.
+    seal : tuple of int
+        What K was last seeded under: the generation number (`fortuna.clones`), and how many restores were told of.
     accumulator : Accumulator
         Under ``_pool_lock``; its counts may be read without.
     monitors : tuple of Monitor
@@ -73,21 +73,23 @@ class Life(Uncopyable):
         "_pull_lock",
         "_pulled",
         "_pulled_after_forks",
+        "_restores",
         "_seed_file",
         "accumulator",
         "epoch",
         "flags",
-        "generation",
         "generator",
         "monitors",
+        "seal",
     )
 
     def __init__(self, parts: Parts, epoch: int, generator: SharedGenerator | NativeShared) -> None:
         self._parts = parts
         self.epoch = epoch
         self.generator = generator
+        self._restores = 0
         # Read before anything is harvested: if it changes from here on, K is worth replacing.
-        self.generation: int | None = parts.generation.read()
+        self.seal = (parts.generation.read(), self._restores)
         self.accumulator = Accumulator(
             self.generator,
             parts.construction,
@@ -146,11 +148,15 @@ class Life(Uncopyable):
             return
         if passed > STALE_PULL_NS and self._pull_lock.locked():
             self._pull_lock = allocate_lock()
+        if harvester is not None:
+            harvester.watch(now)
+        self.try_pull(now)
+
+    def try_pull(self, now: int) -> None:
+        """Pull, unless somebody is at it already."""
         lock = self._pull_lock
         if lock.acquire(blocking=False):
             try:
-                if harvester is not None:
-                    harvester.watch(now)
                 self.pull(now)
             finally:
                 lock.release()
@@ -175,7 +181,7 @@ class Life(Uncopyable):
         SourceError
             The operating system gave no bytes; K is unchanged.
         """
-        generation = self._parts.generation.read()
+        seal = (self._parts.generation.read(), self._restores)
         fresh = self._parts.system.read(KEY_SIZE)
         lock = self._pull_lock
         # Where a pull is under way, in another thread or under this very call, its harvest will do.
@@ -188,9 +194,13 @@ class Life(Uncopyable):
                 lock.release()
         self._install(self._parts.clock.monotonic_ns(), fresh)
         fresh.wipe()
-        self.generation = generation
+        self.seal = seal
 
-    def follow_generation(self) -> None:
+    def is_sealed(self) -> bool:
+        """Tell whether K was seeded since the last restore."""
+        return self.seal == (self._parts.generation.read(), self._restores)
+
+    def follow_restore(self) -> None:
         """Reseed where the machine or the process was restored since K was last seeded.
 
         Raises
@@ -198,7 +208,7 @@ class Life(Uncopyable):
         NotSeededError
             The operating system gave no bytes, and K is the one that other copies have as well.
         """
-        if self._parts.generation.read() == self.generation:
+        if self.is_sealed():
             return
         try:
             self.reseed()
@@ -208,7 +218,7 @@ class Life(Uncopyable):
 
     def mark_restored(self) -> None:
         """Have the next request reseed first: other copies of this process hold the same K."""
-        self.generation = None
+        self._restores += 1
 
     def mix(self) -> None:
         """Reseed K and C alone from 32 fresh bytes, before a request, where ``entropy.per_request`` asks for it."""
@@ -263,7 +273,7 @@ class Life(Uncopyable):
         deadline = clock.monotonic_ns() + timeout_ns
         while True:
             now = clock.monotonic_ns()
-            self.pull(now)
+            self.try_pull(now)
             if self.generator.is_seeded:
                 return
             if now >= deadline:
@@ -284,11 +294,8 @@ class Life(Uncopyable):
     def do_chores(self) -> None:
         """Do what the harvester does after each round: pull where an interval is set, save the seed file when due."""
         now = self._parts.clock.monotonic_ns()
-        if self._parts.harvest_interval_ns and self._pull_lock.acquire(blocking=False):
-            try:
-                self.pull(now)
-            finally:
-                self._pull_lock.release()
+        if self._parts.harvest_interval_ns:
+            self.try_pull(now)
         if self._seed_file is not None and self._seed_file.is_due(now):
             self._save_seed()
 

@@ -119,12 +119,12 @@ class NativeFortuna(NativePage, Fortuna):
     def _attend(self) -> None:
         """Do what a request found to be due; called by the C type, again and again until the page is armed."""
         life = self._ready()
-        generation = life.generation
+        generation, restores = life.seal
         if life.generator.is_seeded:
             # A fork since `_ready` has wiped the page or stepped the epoch; either keeps it unarmed.
-            if self._is_current(life) and generation is not None:
-                self._arm(life_number(life.epoch), life.next_pull_ns, generation)
-                if life.generation != generation:
-                    self._disarm()  # a restore was noticed in between, by a signal handler or another thread
+            if self._is_current(life) and life.is_sealed():
+                self._arm(life_number(life.epoch), life.next_pull_ns, generation, restores)
+                if not life.is_sealed():
+                    self._disarm()  # told of a restore in between, by a signal handler or another thread
         elif self._is_current(life):
             raise NotSeededError("not seeded yet: no source has answered")

@@ -312,7 +312,7 @@ class Fortuna(Uncopyable):
     def follow_restore(self) -> None:
         """Replace K now, after `mark_restored`; raises `NotSeededError` where that fails. A closed one stays closed."""
         if self._refusal is None:
-            self._current_life().follow_generation()
+            self._current_life().follow_restore()
 
     def wait_for_seed(self, timeout_ns: int) -> None:
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
@@ -322,23 +322,23 @@ class Fortuna(Uncopyable):
         """Mix in and replace the seed of the last boot; called by the boot, before anybody reads."""
         self._life.open_to_readers()
 
-    def _request(self, out: memoryview) -> tuple[Life, int | None]:
-        """Serve one request of 1..2**20 bytes from the life and the generation that hold before and after it."""
+    def _request(self, out: memoryview) -> tuple[Life, tuple[int, int]]:
+        """Serve one request of 1..2**20 bytes from the life and under the seal that hold before and after it."""
         while True:
             life = self._ready()
-            generation = life.generation
+            seal = life.seal
             try:
                 life.generator.readinto(out)
             except NotSeededError:
                 if self._is_current(life):
                     raise
                 continue
-            is_restored = generation != self._parts.generation.read()
+            is_restored = seal != life.seal or not life.is_sealed()
             if not self._is_current(life):
                 # A fork or close() came in between: these bytes are the parent's, or nobody's.
                 life.generator.abandon()
             elif not is_restored:
-                return life, generation
+                return life, seal
 
     def _make_generator(self, epoch: int) -> SharedGenerator | NativeShared:  # noqa: ARG002  # the native one asks
         """Return the (K, C) generator of a new life."""
@@ -350,7 +350,7 @@ class Fortuna(Uncopyable):
         life = self._current_life()
         if self._parts.pretend_unseeded:
             raise NotSeededError("not seeded: the tunable boot.pretend_unseeded is on")
-        life.follow_generation()
+        life.follow_restore()
         life.pull_if_due()
         return life
 

@@ -189,9 +189,9 @@ static size_t move_on_erasing(const struct fortuna_kernel *kernel, const uint8_t
     return size - FORTUNA_KEY_SIZE;
 }
 
-/* Whose K has served a call so far: a life, under a generation number.  Life 0: nobody's, all is made anew. */
+/* Whose K has served a call so far: a life, and what K was seeded under.  Life 0: nobody's, all is made anew. */
 struct server {
-    uint64_t life, generation;
+    uint64_t life, generation, restores;
 };
 
 /* PseudoRandomData (9.4.4) for 1..2^20 bytes, one of the requests that a call is cut into.  Sets *server to
@@ -205,8 +205,9 @@ static int serve(Generator *self, uint8_t *out, size_t n, struct server *server)
 
     if (admit(self) < 0)
         return -1;
-    struct server current = {self->now == NULL ? 1 : page->life, page->generation};
-    int is_same = server->life == 0 || (server->life == current.life && server->generation == current.generation);
+    struct server current = {self->now == NULL ? 1 : page->life, page->generation, page->restores};
+    int is_same = server->life == 0 || (server->life == current.life && server->generation == current.generation &&
+                                        server->restores == current.restores);
     *server = current;
     self->version++;
     self->requests++;
@@ -273,7 +274,7 @@ static int fill(Generator *self, uint8_t *out, size_t n)
             return -1;
         Py_DECREF(mixed);
     }
-    struct server server = {0, 0};
+    struct server server = {0, 0, 0};
     for (size_t start = 0; start < n; start += REQUEST_MAX) {
         size_t piece = n - start < REQUEST_MAX ? n - start : REQUEST_MAX;
         /* Signals are served between requests, never within one. */
@@ -424,22 +425,23 @@ static PyObject *generator_install(PyObject *object, PyObject *args)
 }
 
 PyDoc_STRVAR(arm_doc,
-"_arm(life, due_ns, generation, /)\n--\n\n"
+"_arm(life, due_ns, generation, restores, /)\n--\n\n"
 "Serve requests until the clock reaches *due_ns*, while the watched number is *generation*,\n"
-"unless *life* is over or C is 0.");
+"unless *life* is over or C is 0. A call that began under other *restores* is made anew.");
 
 static PyObject *generator_arm(PyObject *object, PyObject *args)
 {
     Generator *self = (Generator *)object;
     struct fortuna_page *page = self->mapping.page;
-    unsigned long long life, generation;
+    unsigned long long life, generation, restores;
     long long due_ns;
 
-    if (!PyArg_ParseTuple(args, "KLK:_arm", &life, &due_ns, &generation))
+    if (!PyArg_ParseTuple(args, "KLKK:_arm", &life, &due_ns, &generation, &restores))
         return NULL;
     LOCK(self);
     if (page->life == life && is_seeded(page)) {
         page->generation = generation;
+        page->restores = restores;
         page->due_ns = due_ns;
     }
     UNLOCK(self);

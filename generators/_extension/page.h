@@ -17,6 +17,7 @@ struct fortuna_page {
     int64_t due_ns;      /* the attention word: no request is served from this time on */
     uint64_t life;       /* which life of the live generator owns K and C; 0 for none */
     uint64_t generation; /* the generation number that K was last seeded under */
+    uint64_t restores;   /* and the count of restores that Python was told of */
     uint8_t key[32];     /* K */
     uint8_t counter[16]; /* C, least significant byte first; 0 for unseeded */
 };

@@ -123,6 +123,43 @@ def test_edge_clones_a_change_between_two_pieces_makes_all_anew(path: str, count
         assert expected[start : start + MIB] != got[start : start + MIB]
 
 
+def test_edge_clones_the_hook_between_two_pieces_makes_all_anew(path: str) -> None:
+    """The runtime's hook inside a long read does the same as a changed number."""
+    bench, control = (Bench(path).boot() for _ in range(2))
+    expected = control.fortuna.random_bytes(3 * MIB)
+    looks = 0
+
+    def look() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            restore(bench)
+
+    bench.clock.before_look = look
+    got = bench.fortuna.random_bytes(3 * MIB)
+    assert looks >= 3
+    assert 2 == bench.reseeds
+    for start in range(0, 3 * MIB, MIB):
+        assert expected[start : start + MIB] != got[start : start + MIB]
+
+
+def test_edge_clones_a_restore_during_a_reseed_is_not_forgotten(path: str) -> None:
+    """A reseed whose bytes were read before the restore does not count for it."""
+    bench = Bench(path).boot()
+    source_read = bench.scripted.getrandom
+
+    def read(size: int, flags: int = 0) -> bytes:
+        bench.system._getrandom = source_read
+        bench.fortuna.mark_restored()
+        return source_read(size, flags)
+
+    bench.system._getrandom = read
+    bench.fortuna.reseed()
+    assert 2 == bench.reseeds
+    bench.fortuna.random_bytes(1)
+    assert 3 == bench.reseeds
+
+
 def test_edge_clones_a_change_while_bytes_are_made_discards_them(counter: Counter) -> None:
     """The number is compared again when the bytes are there."""
     bench = Bench("python", generation=counter.generation).boot()

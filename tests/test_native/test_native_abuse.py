@@ -245,14 +245,14 @@ def test_attend_that_closes_arms_or_wipes(best: Cell) -> None:
 
     seed: Callable[[Page], object] = lambda page: page._load(KEY, bytes(15) + b"\1")  # noqa: E731
     for acts in (
-        [lambda page: page._arm(1, 1000, 0)],
-        [lambda page: page._arm(2, 1000, 0), seed],
-        [seed, lambda page: page._wipe(1), lambda page: page._arm(1, 1000, 0)],
-        [seed, lambda page: page._arm(1, 1000, 0) or page._disarm()],
+        [lambda page: page._arm(1, 1000, 0, 0)],
+        [lambda page: page._arm(2, 1000, 0, 0), seed],
+        [seed, lambda page: page._wipe(1), lambda page: page._arm(1, 1000, 0, 0)],
+        [seed, lambda page: page._arm(1, 1000, 0, 0) or page._disarm()],
     ):
         with pytest.raises(NotSeededError, match="nothing left"):
             Page(list(acts)).random_bytes(8)
-    served = Page([seed, lambda page: page._arm(1, 50, 0)])
+    served = Page([seed, lambda page: page._arm(1, 50, 0, 0)])
     assert 8 == len(served.random_bytes(8))
 
 

@@ -366,7 +366,7 @@ def test_reference_counts(best: Cell) -> None:
         generator._report()
         generator._begin_life(1)
         generator._install(1, 10**6, KEY)
-        generator._arm(1, 5, 0)
+        generator._arm(1, 5, 0, 0)
         generator._disarm()
         generator._wipe(77)
         stream.fill(counter, buffer)
