@@ -162,15 +162,18 @@ def test_first_call_interrupted_in_an_import() -> None:
 
 @pytest.mark.parametrize("delay", [0.0005, 0.002, 0.005, 0.01, 0.02, 0.04])
 def test_first_call_interrupted_again_and_again(delay: float) -> None:
-    """A handler that draws at each millisecond of the first boot: one generator in the end, and all blocks differ."""
+    """A handler that draws every few milliseconds of the first boot: one generator in the end, and all blocks differ.
+
+    A handler boots as well until there is a generator, so the pause must be longer than a boot on a busy machine.
+    """
     body = """
 import signal, sys
 from fortuna import random_bytes
 import fortuna
 drawn = []
 signal.signal(signal.SIGALRM, lambda *_: drawn.append(random_bytes(16)))
-signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]), 0.001)
-for _ in range(200):
+signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]), 0.005)
+for _ in range(20000):
     drawn.append(random_bytes(16))
 signal.setitimer(signal.ITIMER_REAL, 0)
 drawn.append(random_bytes(16))
