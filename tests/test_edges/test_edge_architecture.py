@@ -32,6 +32,7 @@ FOLDERS: Final = {
     "sources": EDGES,
     "cli": EDGES,
     "bench": EDGES,
+    "testing": EDGES,
 }
 #: Files that stand in the package itself. A new one fails until it has its place here.
 FILES: Final = {

@@ -1,0 +1,76 @@
+"""A live generator on sources and a clock of a test's choice, to see what a service does when they fail."""
+
+from __future__ import annotations
+
+from .._boot import nanoseconds, operating_system, process
+from ..core.constructions import construction_named
+from ..core.scheduler import INTERVAL_NS, MIN_POOL_SIZE
+from ..generators.registry import resolve
+from ..parts import Parts
+from ..rng import Fortuna
+from .clock import ManualClock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..typing import Clock, Source
+
+
+def live(
+    sources: Sequence[Source],
+    *,
+    clock: Clock | None = None,
+    cipher: str = "aes256-icm",
+    provider: str = "auto",
+    construction: str = "fsk2010",
+    min_pool_size: int = MIN_POOL_SIZE,
+    interval_ns: int = INTERVAL_NS,
+    health_tests: bool = True,
+    timeout: float = 0.0,
+) -> Fortuna:
+    """Boot a real generator that nobody but the caller has: not the one of the process, which stays what it is.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        What is harvested, in place of ``entropy.sources``. A source of cost class ``slow`` runs on a thread.
+    clock : Clock, optional
+        Paces pulls, budgets and back-offs; a `ManualClock` at 0 without one.
+    cipher, provider, construction, min_pool_size, interval_ns, health_tests
+        As the tunables of these names.
+    timeout : float
+        ``boot.timeout``: seconds of *clock* that the sources have for the first seed.
+
+    Returns
+    -------
+    Fortuna
+        Seeded. After a fork, and for `fortuna.Fortuna.reseed`, it asks the real operating system, as every live generator does.
+
+    Raises
+    ------
+    NotSeededError
+        The sources gave too little in time; the message says what each answered.
+    ParameterError, ProviderUnavailableError, SelfTestError
+        As `fortuna.boot`.
+    """
+    fortuna = Fortuna(
+        Parts(
+            make_keystream=resolve(cipher, provider),
+            construction=construction_named(construction),
+            system=operating_system(),
+            sources=sources,
+            clock=ManualClock() if clock is None else clock,
+            forks=process.forks,
+            min_pool_size=min_pool_size,
+            interval_ns=interval_ns,
+            health_tests=health_tests,
+        )
+    )
+    try:
+        fortuna.wait_for_seed(nanoseconds(timeout))
+        fortuna.open_to_readers()
+    except BaseException:
+        fortuna.close()
+        raise
+    return fortuna

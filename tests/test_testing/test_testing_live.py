@@ -1,0 +1,123 @@
+"""A live generator on a test's sources: each failure at boot, beside a good source, and in flight."""
+
+from __future__ import annotations
+
+import logging
+from hashlib import sha256
+from itertools import count
+from typing import Final
+
+import pytest
+
+from fortuna import Fortuna
+from fortuna.errors import NotSeededError
+from fortuna.life import NO_SOURCE_LEFT
+from fortuna.monitor import ALARM_BACKOFF_NS, ERROR_BACKOFF_NS
+from fortuna.testing import FailingSource, ManualClock, live
+
+SECOND: Final = 1_000_000_000
+#: What each failure makes of a source that is asked once.
+STATES: Final = {
+    "stuck": "withheld",
+    "zeros": "withheld",
+    "ones": "withheld",
+    "repeating": "withheld",
+    "raising": "failing",
+    "slow": "failing",
+}
+
+
+class Good:
+    """A source of pseudo-random bytes that never fails."""
+
+    cost = "cheap"
+    min_entropy = 8.0
+    assumption = "none: for tests"
+
+    def __init__(self, name: str, number: int) -> None:
+        self.name = name
+        self.number = number
+        self._harvests = count()
+
+    def harvest(self) -> bytes:
+        """Return the next 2048 bytes."""
+        label = f"{self.name}/{next(self._harvests)}/"
+        return b"".join(sha256(f"{label}{i}".encode()).digest() for i in range(64))
+
+
+def failing(failure: str, clock: ManualClock, after: int = 0, count: int | None = None) -> FailingSource:
+    """Return a source that fails in that way."""
+    needs_clock = clock if failure == "slow" else None
+    return FailingSource(Good("bad", 40), failure, after=after, count=count, clock=needs_clock)
+
+
+@pytest.mark.parametrize("provider", ["auto", "reference"])
+@pytest.mark.parametrize("failure", [failure for failure in STATES if failure != "slow"])
+def test_testing_live_boot_on_a_failing_source_alone(failure: str, provider: str) -> None:
+    """The boot ends within its limit, names the source, and gives nothing out."""
+    clock = ManualClock()
+    with pytest.raises(NotSeededError, match=r"boot.timeout = 2 s; failing sources: source bad"):
+        live([failing(failure, clock)], clock=clock, timeout=2, provider=provider)
+    assert 2 * SECOND <= clock.monotonic_ns() < 3 * SECOND
+
+
+@pytest.mark.parametrize("provider", ["auto", "reference"])
+@pytest.mark.parametrize("failure", STATES)
+def test_testing_live_boot_beside_a_good_source(failure: str, provider: str) -> None:
+    """One good source seeds, whatever the other does, and the statistics say what that is."""
+    clock = ManualClock()
+    fortuna = live([failing(failure, clock), Good("good", 41)], clock=clock, provider=provider)
+    assert isinstance(fortuna, Fortuna)
+    assert 32 == len(fortuna.random_bytes(32))
+    bad, good = fortuna.stats().sources
+    assert (STATES[failure], "healthy") == (bad.state, good.state)
+    assert () == fortuna.stats().sticky_flags
+    fortuna.close()
+
+
+@pytest.mark.parametrize("failure", STATES)
+def test_testing_live_failure_in_flight(failure: str, caplog: pytest.LogCaptureFixture) -> None:
+    """After the first seed requests go on from K, with one warning of it and a flag; recovery is noticed."""
+    clock = ManualClock()
+    fortuna = live([failing(failure, clock, after=1, count=3)], clock=clock)
+    assert 1 == fortuna.stats().reseeds
+    seen = set()
+    with caplog.at_level(logging.WARNING, logger="fortuna"):
+        for _ in range(4):
+            clock.advance(0.2)
+            seen.add(fortuna.random_bytes(16))
+    assert 4 == len(seen)
+    (report,) = fortuna.stats().sources
+    assert report.failures >= 1
+    assert (NO_SOURCE_LEFT,) == fortuna.stats().sticky_flags
+    assert 1 == sum("no entropy source is left" in record.getMessage() for record in caplog.records)
+    for _ in range(10):
+        clock.advance(2 * max(ALARM_BACKOFF_NS[0], ERROR_BACKOFF_NS[1]) / SECOND + 10)
+        fortuna.random_bytes(16)
+    assert "healthy" == fortuna.stats().sources[0].state
+    assert fortuna.stats().reseeds > 1
+    # The flag stays.
+    assert (NO_SOURCE_LEFT,) == fortuna.stats().sticky_flags
+    fortuna.close()
+
+
+def test_testing_live_short_source_needs_more_harvests() -> None:
+    """Half as many bytes a harvest seed the generator all the same."""
+    clock = ManualClock()
+    with live([FailingSource(Good("bad", 40), "short")], clock=clock, timeout=1) as fortuna:
+        report = fortuna.stats().sources[0]
+        assert ("healthy", 2, 2048) == (report.state, report.harvests, report.bytes_given)
+
+
+def test_testing_live_is_not_the_process_s() -> None:
+    """It is independent of what the process has booted, and closes by itself."""
+    import fortuna as module
+
+    one, other = live([Good("good", 41)]), live([Good("good", 41)])
+    assert one is not module.default()
+    # The same script, the same clock: what a live generator makes of them is no secret of the machine.
+    assert one.random_bytes(32) == other.random_bytes(32)
+    one.close()
+    assert 32 == len(other.random_bytes(32))
+    other.close()
+    assert 32 == len(module.random_bytes(32))
