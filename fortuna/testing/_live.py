@@ -45,7 +45,7 @@ def live(
     Returns
     -------
     Fortuna
-        Seeded. After a fork, and for `fortuna.Fortuna.reseed`, it asks the real operating system, as every live generator does.
+        Seeded. After a fork, and for `fortuna.Fortuna.reseed`, the real operating system is asked.
 
     Raises
     ------

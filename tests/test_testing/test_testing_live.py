@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from hashlib import sha256
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -14,6 +14,9 @@ from fortuna.errors import NotSeededError
 from fortuna.life import NO_SOURCE_LEFT
 from fortuna.monitor import ALARM_BACKOFF_NS, ERROR_BACKOFF_NS
 from fortuna.testing import FailingSource, ManualClock, live
+
+if TYPE_CHECKING:
+    from fortuna.typing import Cost
 
 SECOND: Final = 1_000_000_000
 #: What each failure makes of a source that is asked once.
@@ -30,7 +33,7 @@ STATES: Final = {
 class Good:
     """A source of pseudo-random bytes that never fails."""
 
-    cost = "cheap"
+    cost: Cost = "cheap"
     min_entropy = 8.0
     assumption = "none: for tests"
 
