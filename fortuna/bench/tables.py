@@ -12,6 +12,7 @@ from .._boot import build
 from ..forks import ForkDetector
 from ..generators import available
 from ..tunables import Tunables
+from . import events
 from .measure import Contender, Timing
 from .peers import MIB, aes_peers, chacha_peers, process_peers, request_peers
 
@@ -40,12 +41,12 @@ THREAD_REQUESTS: Final = 32
 class Table:
     """One comparison: what it is about, and its contenders, of which the first is the yardstick.
 
-    Figures that others have published stand for themselves, in place of contenders.
+    Figures that others have published, and those that are no times of calls in turn, stand in place of contenders.
     """
 
     title: str
     contenders: tuple[Contender, ...] = ()
-    published: tuple[Timing, ...] = ()
+    timings: tuple[Timing, ...] = ()
 
 
 class Bench:
@@ -101,7 +102,7 @@ class Bench:
         ours = tuple(self.readinto(cipher, "auto", "auto") for cipher in FAMILY if cipher in runs_here)
         yield Table(f"rounds against speed, readinto(1 MiB), for each byte, against {ours[0].name}", ours)
         published = tuple(Timing(name, (1000 / speed,)) for name, speed in PUBLISHED_MB_PER_SECOND.items())
-        yield Table("rounds against speed, as published, for each byte, against Linux ChaCha20", published=published)
+        yield Table("rounds against speed, as published, for each byte, against Linux ChaCha20", timings=published)
         for cipher in ("chacha20", "aes256-icm"):
             rules = tuple(
                 Contender(construction, self.boot(cipher, construction=construction).random_bytes, arguments=(32,))
@@ -126,8 +127,15 @@ class Bench:
                 tuple(Contender(f"threads: {n}", in_threads, n * THREAD_REQUESTS, (generator, n)) for n in (1, 2, 4)),
             )
 
+    def events(self) -> Iterator[Table]:
+        """Yield what events of an application cost, what they cost its readers, and the pace of reseeds meanwhile."""
+        generator = self.boot("aes256-icm")
+        yield Table("events, processor time of each", timings=events.cost(generator))
+        yield Table("99th percentile of random_bytes(32)", timings=events.delays(generator))
+        yield Table("time from one reseed to the next", timings=events.pace(generator))
+
     def start(self) -> Iterator[Table]:
-        """Yield a table of whole processes, from start to end."""
+        """Yield tables of whole processes, from start to end, and of what the sources add to a boot."""
         yield Table(
             "start, whole processes, against python -c pass",
             (
@@ -136,6 +144,17 @@ class Bench:
                 Contender("fortuna-dump -n 32", process(dump_command(), "-n", "32")),
             ),
         )
+        yield Table(
+            "a boot by its sources, once the modules are there",
+            tuple(
+                Contender(f"entropy.sources = {', '.join(sources)}", self.boot_from, arguments=(sources,))
+                for sources in (("os",), ("os", "cpu"))
+            ),
+        )
+
+    def boot_from(self, sources: tuple[str, ...]) -> None:
+        """Boot a generator on *sources*, and close it."""
+        build(Tunables({"entropy.sources": sources}, {}), self._forks).close()
 
     def dump(self) -> Iterator[Table]:
         """Yield a table of commands that write much."""
@@ -152,6 +171,7 @@ GROUPS: Final[dict[str, Callable[[Bench], Iterator[Table]]]] = {
     "family": Bench.family,
     "library": Bench.library,
     "threads": Bench.threads,
+    "events": Bench.events,
     "start": Bench.start,
     "dump": Bench.dump,
 }

@@ -14,7 +14,7 @@ import pytest
 
 from fortuna import __version__
 from fortuna.bench import __main__ as command
-from fortuna.bench import peers, tables
+from fortuna.bench import events, peers, tables
 from fortuna.bench.measure import Contender, Timing
 from fortuna.bench.tables import GROUPS, Bench, Table
 from fortuna.generators import available
@@ -61,10 +61,22 @@ def test_start_group() -> None:
     """The group of whole processes has one table of three rows, and its JSON has the documented keys."""
     done = run_bench("--rounds", "1", "--only", "start", "--json")
     assert (0, "") == (done.returncode, done.stderr)
-    (table,) = check_json(done.stdout)
+    table, boots = check_json(done.stdout)
+    assert ["entropy.sources = os", "entropy.sources = os, cpu"] == [row["name"] for row in boots["rows"]]
     assert ["python -c pass", "python -c 'import fortuna'", "fortuna-dump -n 32"] == [
         row["name"] for row in table["rows"]
     ]
+
+
+def test_events_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The group of events has the cost of one, the readers' delays and the pace of reseeds."""
+    few_events(monkeypatch)
+    cost, delays, pace = (table.timings for table in Bench().events())
+    assert ["add_event(200, 8 bytes)", "the same, with a reader running"] == [timing.name for timing in cost]
+    assert 3 == len(delays)
+    assert all(len(timing.rounds_ns) == 2 and min(timing.rounds_ns) > 0 for timing in (*cost, *delays))
+    # Ten reseeds a second at the most: that is the scheduler's rule, no matter how fast the machine is.
+    assert min(pace[0].rounds_ns) > 95_000_000
 
 
 def test_library_group() -> None:
@@ -113,12 +125,19 @@ def scripted_measure(contenders: Sequence[Contender], rounds: int) -> tuple[Timi
     return tuple(Timing(c.name, (100.0 / 2**index,) * rounds) for index, c in enumerate(contenders))
 
 
+def few_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the rounds of events short."""
+    for name, value in (("ROUNDS", 2), ("EVENTS", 200), ("READS", 200)):
+        monkeypatch.setattr(events, name, value)
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Call each contender once, and take no time; whole processes write less."""
     monkeypatch.setattr(command, "measure", scripted_measure)
     monkeypatch.setattr(tables, "DUMPED", MIB)
     monkeypatch.setattr(tables, "THREAD_REQUESTS", 2)
+    few_events(monkeypatch)
 
 
 def test_show() -> None:
@@ -147,7 +166,8 @@ def test_text(quick: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     assert 0 == command.main()
     out, err = capsys.readouterr()
     assert "" == err
-    machine, table = out.split("\n\n")
+    machine, table, boots = out.split("\n\n")
+    assert boots.startswith("a boot by its sources")
     assert list(command.machine()) == [line.partition(": ")[0] for line in machine.splitlines()]
     assert table.splitlines()[0].startswith("start")
     assert ["100.000", "100.000", "1.000", "1.000"] == table.splitlines()[2].split()[-4:]
@@ -160,7 +180,7 @@ def test_groups_in_the_order_given(
     """``--only`` may be repeated, and runs what it names in that order."""
     monkeypatch.setattr(sys, "argv", ["bench", "--json", "--rounds", "1", "--only", "start", "--only", "library"])
     assert 0 == command.main()
-    start, *libraries = check_json(capsys.readouterr().out)
+    start, _, *libraries = check_json(capsys.readouterr().out)
     assert start["title"].startswith("start")
     assert 2 == len(libraries)
     assert [(100.0, 100.0, 1.0), (50.0, 50.0, 0.5), (25.0, 25.0, 0.25)] == [
@@ -179,7 +199,7 @@ def test_all_groups_by_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr(command, "results", results)
     monkeypatch.setattr(sys, "argv", ["bench", "--json"])
     assert 0 == command.main()
-    assert [(("requests", "bulk", "family", "library", "threads", "start", "dump"), 31)] == seen
+    assert [(("requests", "bulk", "family", "library", "threads", "events", "start", "dump"), 31)] == seen
     assert [] == check_json(capsys.readouterr().out)
 
 
@@ -190,7 +210,8 @@ def test_every_group_runs(quick: None, group: str) -> None:
     assert found
     for title, timings in found:
         assert title
-        assert len(timings) >= (1 if group == "family" else 2)  # without the extension, one ChaCha alone runs well
+        # Without the extension, one ChaCha alone runs well; the pace of reseeds has no yardstick but the clock.
+        assert len(timings) >= (1 if group in {"family", "events"} else 2)
         assert len({timing.name for timing in timings}) == len(timings)
         assert group == "family" or not timings[0].name.startswith("fortuna")
 
@@ -408,6 +429,6 @@ def test_tables_do_not_boot_the_process(quick: None) -> None:
 def test_table_is_what_it_is_made_of() -> None:
     """A table cannot be changed after it was made, so what is printed is what was measured."""
     table = Table("title", (Contender("a", int),))
-    for name in ("title", "contenders", "published"):
+    for name in ("title", "contenders", "timings"):
         with pytest.raises(AttributeError):
             setattr(table, name, None)
