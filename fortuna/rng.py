@@ -302,7 +302,7 @@ class Fortuna(Uncopyable):
         self._life.abandon_in_child()
 
     def pull_soon(self) -> None:
-        """Have the next request pull, after this process was forked; the life counts the forks itself."""
+        """Have the next request look at what is due, after this process was forked; in Python each request does."""
 
     def mark_restored(self) -> None:
         """Have the next request replace K first: this process was restored, and other copies hold the same K."""
@@ -321,6 +321,8 @@ class Fortuna(Uncopyable):
     def open_to_readers(self) -> None:
         """Mix in and replace the seed of the last boot; called by the boot, before anybody reads."""
         self._life.open_to_readers()
+        # Natively, drawing the seed has armed the page; the first reader is to be noticed all the same.
+        self.pull_soon()
 
     def _request(self, out: memoryview) -> tuple[Life, tuple[int, int]]:
         """Serve one request of 1..2**20 bytes from the life and under the seal that hold before and after it."""

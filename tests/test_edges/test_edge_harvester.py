@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,12 +16,15 @@ from fortuna.errors import NotSeededError
 from fortuna.forks import ForkDetector
 from fortuna.life import NO_SOURCE_LEFT
 from fortuna.monitor import BUDGET_NS
+from fortuna.seedfile import SeedFile
+from fortuna.seedfile_system import SystemFiles
 
 from .child_support import Child
 from .edge_doubles import Bench, ScriptedSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 #: A thread that has not done its work by then hangs.
 PATIENCE_SECONDS = 20.0
@@ -230,3 +233,35 @@ def test_edge_harvester_without_threads_the_readers_go_on(
         record.getMessage() for record in caplog.records
     ]
     assert 4 == bench.reseeds
+
+
+def test_edge_harvester_saves_the_seed_file_when_due(path: str, tmp_path: Path) -> None:
+    """The thread saves at the interval, close() saves once more, and a reader never does."""
+    place = tmp_path / "state" / "seed"
+    clock = SystemClock()
+    saving: list[int] = []
+
+    class Watched(SystemFiles):
+        """The file system, which notes the thread of each replacement."""
+
+        def rename(self, source: str, target: str, /, **keywords: Any) -> None:  # type: ignore[override]  # notes
+            """Rename."""
+            saving.append(threading.get_ident())
+            super().rename(source, target, **keywords)
+
+    bench = Bench(
+        path,
+        clock=clock,
+        harvest_interval_ns=10_000_000,
+        make_seed_file=lambda: SeedFile(str(place), Watched(), clock, 50_000_000),
+    ).boot()
+    assert [threading.get_ident()] == saving
+    bench.fortuna.random_bytes(1)
+    eventually(lambda: len(saving) > 3)
+    assert threading.get_ident() not in saving[1:]
+    before = place.read_bytes()
+    bench.fortuna.close()
+    assert threading.get_ident() == saving[-1]
+    assert before != place.read_bytes()
+    assert () == bench.fortuna.stats().sticky_flags
+    eventually(lambda: not harvesters())
