@@ -349,8 +349,10 @@ class Life(Uncopyable):
             log("no entropy source is left, going on with the current key: %s", self._complaints())
 
     def _complaints(self) -> str:
-        """Return what each failing source answered."""
-        return "; ".join([monitor.last_error for monitor in self.failing]) or "none, but they gave too little"
+        """Return what each source that gives nothing has answered."""
+        answers = [monitor.last_error for monitor in self.failing]
+        answers += [f"source {monitor.name}: no answer yet" for monitor in self.monitors if monitor.state == "new"]
+        return "; ".join(answers) or "none, but they gave too little"
 
     def __repr__(self) -> str:
         return f"<life {self.epoch} of {self.generator!r}>"

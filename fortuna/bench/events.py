@@ -15,7 +15,7 @@ from .measure import Timing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
     from typing import Final
 
     from ..rng import Fortuna
@@ -84,7 +84,7 @@ def pace(fortuna: Fortuna) -> tuple[Timing, ...]:
 
 
 @contextmanager
-def beside(work: Callable[[], object]) -> Iterator[None]:
+def beside(work: Callable[[], object]) -> Generator[None, None, None]:
     """Repeat *work* on another thread meanwhile."""
     done = Event()
 
