@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
 
-    from . import errors, generators
+    from . import errors, generators, testing
     from ._boot import Process
     from ._source_report import SourceReport
     from ._stats import Stats
@@ -70,6 +70,7 @@ __all__ = [
     "readinto",
     "reseed",
     "stats",
+    "testing",
 ]
 
 _process: Process | None = None
@@ -181,7 +182,7 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in ("errors", "generators"):
+    if name in ("errors", "generators", "testing"):
         return import_module(f".{name}", __name__)
     home = {"Fortuna": ".rng", "SourceReport": "._source_report", "Stats": "._stats"}.get(name, ".errors")
     return getattr(import_module(home, __name__), name)

@@ -103,6 +103,7 @@ REASONS_BELOW: Final = {
 MACHINE: Final = {
     "time": {
         "fortuna._boot": "the system's clock",
+        "fortuna.bench.events": "a stop watch, which measures threads",
         "fortuna.bench.measure": "a stop watch, which measures the machine and decides nothing",
     },
     "os.getrandom": {"fortuna._boot": "the source's calls"},
