@@ -213,7 +213,9 @@ class Life(Uncopyable):
         try:
             self.reseed()
         except SourceError as error:
-            self.flags.add(NOT_RESEEDED)
+            if NOT_RESEEDED not in self.flags:
+                self.flags.add(NOT_RESEEDED)
+                log("no reseed after a restore, answering nothing until there is one: %s", error.strerror)
             raise NotSeededError(f"not seeded after a restore: {error}; no byte was given out") from error
 
     def mark_restored(self) -> None:

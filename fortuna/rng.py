@@ -210,7 +210,7 @@ class Fortuna(Uncopyable):
         self._current_life().add_event(number, data)
 
     def reseed(self) -> None:
-        """Reseed now, whatever the pace: from the operating system, every source and the pools that are due.
+        """Reseed now, whatever the pace: from the operating system, every quick source and the pools that are due.
 
         Call it after restoring a snapshot of the process or of its machine: bytes given out afterwards cannot be
         predicted from what the snapshot held, as long as the operating system's own generator has fresh bytes.

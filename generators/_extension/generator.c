@@ -270,8 +270,10 @@ static int fill(Generator *self, uint8_t *out, size_t n)
         return -1;
     if (self->mixes) {
         PyObject *mixed = PyObject_CallMethodNoArgs((PyObject *)self, self->state->mix);
-        if (mixed == NULL)
+        if (mixed == NULL) {
+            memset(out, 0, n);
             return -1;
+        }
         Py_DECREF(mixed);
     }
     struct server server = {0, 0, 0};

@@ -185,8 +185,10 @@ def test_edge_clones_a_change_while_bytes_are_made_discards_them(counter: Counte
     assert 2 == len(made)
 
 
-def test_edge_clones_restore_whose_reseed_fails_gives_no_byte(path: str, counter: Counter) -> None:
-    """Without fresh bytes no request is answered; a flag remembers it after the system has recovered."""
+def test_edge_clones_restore_whose_reseed_fails_gives_no_byte(
+    path: str, counter: Counter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without fresh bytes no request is answered; it is said once, and a flag remembers it after the recovery."""
     bench = Bench(path, generation=counter.generation).boot()
     bench.scripted.always = OSError(errno.EIO, "told to fail")
     counter.step()
@@ -197,6 +199,9 @@ def test_edge_clones_restore_whose_reseed_fails_gives_no_byte(path: str, counter
     assert bytes(32) == buffer
     bench.scripted.always = None
     bench.fortuna.random_bytes(32)
+    assert ["no reseed after a restore, answering nothing until there is one: source os: [Errno 5] told to fail"] == [
+        record.getMessage() for record in caplog.records
+    ]
     assert (NOT_RESEEDED,) == bench.fortuna.stats().sticky_flags
 
 
@@ -298,8 +303,10 @@ def test_edge_clones_per_request_source_that_fails_refuses_the_call(path: str) -
     bench, fresh = mixing(path)
     other, _ = mixing(path)
     fresh.is_failing = True
+    buffer = bytearray(b"\xff" * 32)
     with pytest.raises(SourceError):
-        bench.fortuna.random_bytes(32)
+        bench.fortuna.readinto(buffer)
+    assert bytes(32) == buffer
     fresh.is_failing, fresh.reads = False, 0
     assert other.fortuna.random_bytes(32) == bench.fortuna.random_bytes(32)
 
