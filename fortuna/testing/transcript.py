@@ -8,6 +8,7 @@ file is an error with its line and not a different test.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -28,6 +29,8 @@ Made = TypeVar("Made")
 
 #: The version of the form that the field ``fortuna_transcript`` of line 1 gives.
 VERSION: Final = 1
+#: What `bytes.hex` writes; `bytes.fromhex` would take spaces and capitals as well.
+HEXADECIMAL: Final = re.compile("([0-9a-f]{2})*")
 STEPS: Final[dict[str, type[Step]]] = {step.kind: step for step in (Advance, Event, Reseed, Read, LongRead)}
 
 
@@ -164,19 +167,30 @@ class Transcript:
 def parse_line(place: str, line: bytes, make: Callable[[dict[str, Any]], Made]) -> Made:
     """Return what *make* makes of the JSON object on a *line*, with *place* in front of every complaint."""
     try:
-        found = json.loads(line)
+        found = json.loads(line, object_pairs_hook=without_repetition)
         if not isinstance(found, dict):
             raise TranscriptError("got no JSON object; each line is one")
         return make(found)
-    except (TranscriptError, ValueError) as error:
-        # What json says of bytes that are no text or no JSON is a ValueError, with the column.
+    except (TranscriptError, ValueError, RecursionError) as error:
+        # What json says of bytes that are no text or no JSON is a ValueError, with the column; of a thousand open
+        # brackets, a RecursionError.
         raise TranscriptError(f"{place}: {error}") from error
+
+
+def without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of an object, of which json would keep the last where one stands twice."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise TranscriptError(f"{name}: got the field twice; need it once")
+        found[name] = value
+    return found
 
 
 def start_of(found: dict[str, Any]) -> Start:
     """Return what line 1 says."""
     version = found.pop("fortuna_transcript", None)
-    if version is True or version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise TranscriptError(f"fortuna_transcript: got {version!r}; this release reads version {VERSION}")
     return build(Start, found)
 
@@ -202,10 +216,9 @@ def build(kind: Callable[..., Made], found: dict[str, Any]) -> Made:
 def value_of(name: str, kind: str, value: Any) -> Any:
     """Return one field in its type: bytes from hexadecimal digits, integers and text as they stand."""
     if kind == "bytes" and isinstance(value, str):
-        try:
-            return bytes.fromhex(value)
-        except ValueError:
-            raise TranscriptError(f"{name}: got text that is not hexadecimal digits") from None
+        if HEXADECIMAL.fullmatch(value) is None:
+            raise TranscriptError(f"{name}: got text that is not hexadecimal digits, two for each byte, in lower case")
+        return bytes.fromhex(value)
     if kind == "str" and isinstance(value, str):
         return value
     if kind.startswith("int") and isinstance(value, int) and not isinstance(value, bool) and value >= 0:

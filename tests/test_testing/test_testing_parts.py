@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from fortuna import testing
 from fortuna.errors import ParameterError, SourceError
 from fortuna.testing import FailingSource, ManualClock, ScriptedSource
 from fortuna.testing.failing import BLOCK_SIZE, FAILURES, SLOW_SECONDS, STUCK_BYTE
@@ -117,3 +118,11 @@ def test_testing_failure_refusals() -> None:
         FailingSource(scripted(), "slow")
     with pytest.raises(ParameterError, match="clock"):
         FailingSource(scripted(), "stuck", clock=ManualClock())
+
+
+def test_testing_names_are_loaded_when_used() -> None:
+    """Every public name is listed and can be had, and no other."""
+    assert set(testing.__all__) <= set(dir(testing))
+    assert all(getattr(testing, name) is not None for name in testing.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'Fortuna'"):
+        _ = testing.Fortuna
