@@ -53,6 +53,10 @@ def live(
         The sources gave too little in time; the message says what each answered.
     ParameterError, ProviderUnavailableError, SelfTestError
         As `fortuna.boot`.
+
+    Notes
+    -----
+    It is as unpredictable as its sources: on scripts, two calls give two generators with the same bytes.
     """
     fortuna = Fortuna(
         Parts(
