@@ -167,14 +167,16 @@ def test_first_call_interrupted_again_and_again(delay: float) -> None:
     A handler boots as well until there is a generator, so the pause must be longer than a boot on a busy machine.
     """
     body = """
-import signal, sys
+import signal, sys, time
 from fortuna import random_bytes
 import fortuna
 drawn = []
+end = time.monotonic() + 0.3
 signal.signal(signal.SIGALRM, lambda *_: drawn.append(random_bytes(16)))
-signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]), 0.005)
-for _ in range(20000):
+signal.setitimer(signal.ITIMER_REAL, float(sys.argv[1]), 0.03)
+while time.monotonic() < end:
     drawn.append(random_bytes(16))
+    time.sleep(0.001)
 signal.setitimer(signal.ITIMER_REAL, 0)
 drawn.append(random_bytes(16))
 print(len(drawn) == len(set(drawn)), fortuna.default() is fortuna.boot(), fortuna.stats().provider)
