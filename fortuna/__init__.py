@@ -156,6 +156,7 @@ def _load_process() -> Process:
         # What a boot will import later, where it could be interrupted; the command line does without the first.
         from . import multiprocess as multiprocess
         from ._boot import process
+        from .sources import cpu as cpu
 
         try:
             from . import native as native

@@ -228,7 +228,7 @@ def seed_file_maker(path: str, save_interval_ns: int, clock: SystemClock) -> Cal
     """Return what makes a seed file for each life."""
     if not path:
         return no_seed_file
-    with Undisturbed():
+    with Undisturbed(f"{__package__}.seedfile", f"{__package__}.seedfile_system"):
         from .seedfile import SeedFile
         from .seedfile_system import SystemFiles
 

@@ -19,7 +19,12 @@ from mmap import ACCESS_READ, mmap
 
 from .errors import TunableError
 from .generators.secret import Uncopyable
-from .generators.undisturbed import Undisturbed
+
+try:
+    # With this module, before a boot: a handler that interrupts a boot must not find half of it.
+    import snapshot_restore_py as runtime  # pyright: ignore[reportMissingTypeStubs]  # it has none
+except ImportError:
+    runtime = None
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,10 +121,7 @@ class GenerationFile(Uncopyable):
 
 def register_after_restore(hook: Callable[[], None]) -> bool:
     """Have *hook* called after a restore by the runtime that brings ``snapshot_restore_py``; tell whether it exists."""
-    with Undisturbed():
-        try:
-            import snapshot_restore_py as runtime  # pyright: ignore[reportMissingTypeStubs]  # it has none
-        except ImportError:
-            return False
+    if runtime is None:
+        return False
     runtime.register_after_restore(hook)
     return True

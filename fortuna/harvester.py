@@ -112,7 +112,7 @@ class Harvester(Uncopyable):
     def _start(self, turn: int) -> None:
         """Start a thread whose harvests count from now on."""
         self._turn = turn
-        with Undisturbed():
+        with Undisturbed("threading"):
             # Imported here, because a generator that is fed by its readers alone has no use for threads.
             from threading import Event, Thread
 

@@ -72,7 +72,7 @@ class Fortuna(Uncopyable):
     def __new__(cls, parts: Parts) -> Self:
         """Choose the implementation: in C where the provider is ``native``."""
         if cls is Fortuna and parts.make_keystream.provider == "native":
-            with Undisturbed():
+            with Undisturbed(f"{__package__}.native"):
                 from .native import NativeFortuna
 
             return NativeFortuna.__new__(NativeFortuna, parts)  # type: ignore[return-value]  # a subclass of cls

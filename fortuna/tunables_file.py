@@ -153,7 +153,7 @@ def check_owner(path: str, status: os.stat_result, is_named_explicitly: bool) ->
 
 def parse(path: str, text: str, lines: dict[tuple[str, ...], int]) -> dict[str, Any]:
     """Parse TOML 1.0; a syntax error names its line, and an unquoted string its remedy."""
-    with Undisturbed():
+    with Undisturbed("tomli"):
         import tomli  # here, because the built-in defaults need no parser
 
     try:

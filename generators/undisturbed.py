@@ -28,12 +28,30 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=IMPORTING.acquire, after_in_parent=IMPORTING.release, after_in_child=IMPORTING.release)
 
 
-class Undisturbed:
-    """A context in which this thread receives no signals and no thread forks; both go on at its end."""
+def is_imported(name: str) -> bool:
+    """Tell whether the module *name* is there, and whole."""
+    module = sys.modules.get(name)
+    return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
 
-    __slots__ = ("_before",)
+
+class Undisturbed:
+    """A context in which this thread receives no signals and no thread forks; both go on at its end.
+
+    Parameters
+    ----------
+    *modules : str
+        What is imported in it. Where all of that is there already, nothing is held back and nothing waited for: a boot
+        holds a lock that a handler may wait for, on top of another thread's imports.
+    """
+
+    __slots__ = ("_before", "_is_idle")
+
+    def __init__(self, *modules: str) -> None:
+        self._is_idle = bool(modules) and False not in [is_imported(module) for module in modules]
 
     def __enter__(self) -> None:
+        if self._is_idle:
+            return
         IMPORTING.acquire()
         signal = sys.modules.get("signal")
         # Windows has neither such masks nor handlers that interrupt at will.
@@ -51,6 +69,8 @@ class Undisturbed:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if self._is_idle:
+            return
         # In this order: the second may run a handler that raises.
         IMPORTING.release()
         if hasattr(self, "_before"):

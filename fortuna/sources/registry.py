@@ -56,7 +56,7 @@ def choose(tunables: Tunables, system: OperatingSystem, clock: Clock) -> tuple[S
 def make(name: str, tunables: Tunables, system: OperatingSystem, clock: Clock) -> Source:
     """Return the source *name*; parameters and errors as `choose`."""
     # Imported one by one because a boot by the defaults must not pay for the rest.
-    with Undisturbed():
+    with Undisturbed(f"{__package__}.{name}"):
         match name:
             case "os":
                 return system

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import struct
-import sys
 import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from fortuna import clones
 from fortuna._boot import Process
 from fortuna.clones import NO_GENERATION, GenerationFile, register_after_restore
 from fortuna.errors import NotSeededError, SourceError, TunableError
@@ -246,10 +246,10 @@ def test_edge_clones_the_runtime_is_asked_for_its_hook(monkeypatch: pytest.Monke
     hooks: list[Callable[[], None]] = []
     library = types.ModuleType("snapshot_restore_py")
     library.register_after_restore = hooks.append  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "snapshot_restore_py", library)
+    monkeypatch.setattr(clones, "runtime", library)
     assert register_after_restore(print)
     assert [print] == hooks
-    monkeypatch.setitem(sys.modules, "snapshot_restore_py", None)
+    monkeypatch.setattr(clones, "runtime", None)
     assert not register_after_restore(print)
 
 
