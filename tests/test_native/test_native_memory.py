@@ -251,8 +251,9 @@ def test_limit_on_locked_memory() -> None:
     body = """
 import os, resource
 import fortuna
-from fortuna import rng, _boot, native, _stats, shared
+from fortuna import rng, _boot, native, _stats, _source_report, shared
 import fortuna.core.native_generator, fortuna.multiprocess, fortuna.tunables_file, fortuna.generators.providers.native
+import fortuna.sources.cpu
 resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
 if os.geteuid() == 0:
     os.setgid(65534)
