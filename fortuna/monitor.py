@@ -144,7 +144,8 @@ class Monitor(Uncopyable):
         Raises
         ------
         BaseException
-            What is no `Exception`, such as ``KeyboardInterrupt``, passes through, and the harvest is lost.
+            What is no `Exception`, such as ``KeyboardInterrupt``, passes through, and the harvest is lost. So does what
+            a quick source raises that is no `SourceError`: on the thread of a request, it is a signal handler's.
 
         Notes
         -----
@@ -237,6 +238,9 @@ class Monitor(Uncopyable):
         except SourceError:
             raise
         except Exception as error:
+            if self.cost != "slow":
+                # A source of ours, on the thread of a request: what is no SourceError came out of a signal handler.
+                raise
             # Whatever a plug-in raises, and not its text, which may quote the bytes.
             raise SourceError(
                 errno.EIO, f"source {self.name}: harvest() raised {type(error).__name__}; allowed is SourceError"
