@@ -69,19 +69,10 @@ class SeedFile:
         self._next_save_ns = clock.monotonic_ns() + save_interval_ns
         self._flags: tuple[str, ...] = ()
 
-    def for_child(self) -> SeedFile:
-        """Return the same file for a forked child, which saves at times of its own and has failed at nothing yet."""
-        return SeedFile(self._path, self._files, self._clock, self._save_interval_ns)
-
     @property
     def flags(self) -> tuple[str, ...]:
         """What went wrong since the boot, in the words of `FLAGS`, for `fortuna.Stats`; it stays."""
         return self._flags
-
-    @property
-    def next_save_ns(self) -> int:
-        """The first nanosecond at which a save is due."""
-        return self._next_save_ns
 
     def is_due(self, now_ns: int) -> bool:
         """Tell whether a save is due."""

@@ -153,14 +153,14 @@ def is_path(text: str) -> bool:
 
 
 def as_toml(value: Value) -> str:
-    """Return *value* as a TOML file writes it, on one line."""
+    """Return *value* as a TOML file writes it, on one line of ASCII."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
         return f"[{', '.join(map(as_toml, value))}]"
     if isinstance(value, str):
         quoted = value.replace("\\", r"\\").replace('"', r"\"")
-        return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted) + '"'
+        return '"' + "".join(c if c.isascii() and c.isprintable() else f"\\U{ord(c):08x}" for c in quoted) + '"'
     return str(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import platform
 import re
 from typing import TYPE_CHECKING, Any, Final
@@ -207,6 +208,13 @@ def test_options_override_the_file(write_config: Callable[..., str]) -> None:
     }
     from_file = {key: f"{path}:{line}" for key, line in FULL_FILE_LINES.items()}
     assert {**from_file, **from_options} == origins
+
+
+def test_awkward_value(write_config: Callable[..., str]) -> None:
+    """A path with any letters, longer than what a message shows of it, is shown in full, in ASCII, as valid TOML."""
+    value = '/srv/"é" it\'s a \\ name\twith/' + "x" * 100
+    values, _ = show_tunables("--config", write_config(f"seed_file.path = {json.dumps(value)}\n"))
+    assert value == values["seed_file.path"]
 
 
 @pytest.mark.parametrize(

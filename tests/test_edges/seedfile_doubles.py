@@ -223,7 +223,11 @@ class SeedBench:
         self.clock = ManualClock()
         self.files = FaultyFiles(SystemFiles())
         self.generator = WorstGenerator()
-        self.seed_file = SeedFile(str(self.path), self.files.files, self.clock, INTERVAL_NS)
+        self.seed_file = self.make()
+
+    def make(self) -> SeedFile:
+        """Return a seed file at the same place, as each life makes one for itself."""
+        return SeedFile(str(self.path), self.files.files, self.clock, INTERVAL_NS)
 
     def put(self, content: bytes, mode: int = 0o600) -> None:
         """Write a seed file by hand."""

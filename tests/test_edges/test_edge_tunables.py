@@ -293,11 +293,11 @@ def test_edge_tunables_values_in_messages(value: object, text: str) -> None:
         (64, "64"),
         (("os", "cpu"), '["os", "cpu"]'),
         ("/" + "x" * 100, '"/' + "x" * 100 + '"'),
-        ('/a "b" \\ c\td é', '"/a \\"b\\" \\\\ c\\U00000009d é"'),
+        ('/a "b" \\ c\td é', '"/a \\"b\\" \\\\ c\\U00000009d \\U000000e9"'),
     ],
 )
 def test_edge_tunables_values_as_toml(value: Any, text: str) -> None:
-    """A value is written in full, on one line, and a TOML parser reads the same value from it."""
+    """A value is written in full, on one line of ASCII, and a TOML parser reads the same value from it."""
     assert text == as_toml(value)
     parsed = tomli.loads(f"value = {text}")["value"]
     assert value == (tuple(parsed) if isinstance(value, tuple) else parsed)

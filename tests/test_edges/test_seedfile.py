@@ -156,7 +156,7 @@ def test_seedfile_corrupt(content: bytes, got: str, bench: SeedBench, caplog: py
     ] == messages(caplog, bench)
     assert SEED_SIZE == bench.path.stat().st_size
     assert bytes(SEED_SIZE) != bench.path.read_bytes()
-    bench.seed_file = bench.seed_file.for_child()
+    bench.seed_file = bench.make()
     bench.restart()
     assert () == bench.seed_file.flags
 
@@ -214,21 +214,7 @@ def test_seedfile_due(last: str, passed: int, expected: bool, bench: SeedBench) 
         if last == "failed save":
             bench.files.faults["rename"] = OSError(errno.EIO, os.strerror(errno.EIO))
         (bench.restart if last == "restart" else bench.save)()
-    assert bench.clock.now + INTERVAL_NS == bench.seed_file.next_save_ns
     assert expected == bench.seed_file.is_due(bench.clock.now + INTERVAL_NS + passed)
-
-
-def test_seedfile_for_child(bench: SeedBench) -> None:
-    """A child has the same file, times of its own and no flags."""
-    bench.put(b"")
-    bench.restart()
-    bench.clock.now += 77
-    child = bench.seed_file.for_child()
-    assert ((), ("seed_file_corrupt",)) == (child.flags, bench.seed_file.flags)
-    assert bench.seed_file.next_save_ns + 77 == child.next_save_ns
-    before = bench.path.read_bytes()
-    child.save(bench.generator.draw)
-    assert before != bench.path.read_bytes()
 
 
 def test_seedfile_repr(tmp_path: Path) -> None:

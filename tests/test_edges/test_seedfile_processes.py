@@ -91,7 +91,7 @@ def test_seedfile_processes_parent_and_child_save(bench: SeedBench) -> None:
 
     def act() -> bytes:
         bench.generator.reseed(b"child")  # type: ignore[arg-type]  # as a live generator does after a fork
-        child = bench.seed_file.for_child()
+        child = bench.make()
         old = bench.path.read_bytes()
         child.save(bench.generator.draw)
         # The pipe to the parent is the one descriptor more.
