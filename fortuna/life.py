@@ -274,10 +274,10 @@ class Life(Uncopyable):
         clock = self._parts.clock
         deadline = clock.monotonic_ns() + timeout_ns
         while True:
-            now = clock.monotonic_ns()
-            self.try_pull(now)
+            self.try_pull(clock.monotonic_ns())
             if self.generator.is_seeded:
                 return
+            now = clock.monotonic_ns()
             if now >= deadline:
                 raise NotSeededError(
                     f"not seeded within boot.timeout = {timeout_ns / 1e9:g} s; failing sources: {self._complaints()}; "
@@ -354,7 +354,7 @@ class Life(Uncopyable):
         """Return what each source that gives nothing has answered."""
         answers = [monitor.last_error for monitor in self.failing]
         answers += [f"source {monitor.name}: no answer yet" for monitor in self.monitors if monitor.state == "new"]
-        return "; ".join(answers) or "none, but they gave too little"
+        return "; ".join(answers) or "none, but they gave too little in time"
 
     def __repr__(self) -> str:
         return f"<life {self.epoch} of {self.generator!r}>"

@@ -133,7 +133,8 @@ class Monitor(Uncopyable):
         ----------
         is_waiting : bool
             The boot waits for its first seed: errors are not logged yet, since a source that is not ready is what it
-            waits for. A failed health test is logged all the same.
+            waits for. A failed health test is logged all the same. A harvest beyond its budget is not used, so that no
+            boot lives on a source that is too slow to rely on; later it is, since it can do no harm.
 
         Returns
         -------
@@ -170,9 +171,11 @@ class Monitor(Uncopyable):
                 backoff_ns = NOT_YET_BACKOFF_NS if error.errno == errno.EAGAIN else ERROR_BACKOFF_NS
                 self._fail("failing", text, backoff_ns, is_quiet=is_waiting)
             return None
-        self._bytes_given += len(harvest)
         took_ns = self._clock.monotonic_ns() - start
         if took_ns > self._budget_ns:
+            if is_waiting:
+                harvest.wipe()
+                harvest = Secret()
             self._fail(
                 "failing",
                 f"source {self.name}: a harvest took {took_ns / 1e9:.3g} s; allowed is {self._budget_ns / 1e9:g} s "
@@ -181,6 +184,7 @@ class Monitor(Uncopyable):
             )
         elif harvest:
             self._succeed(start + took_ns)
+        self._bytes_given += len(harvest)
         return harvest or None
 
     def note_overdue(self, waited_ns: int) -> None:

@@ -16,6 +16,7 @@ from .generators.base import KEY_SIZE, writable_view
 from .generators.secret import Secret, Uncopyable
 from .generators.undisturbed import Undisturbed
 from .life import Life
+from .parts import Parts
 from .shared import SharedGenerator
 
 TYPE_CHECKING = False
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ._stats import Stats
     from .errors import FortunaError
     from .native import NativeShared
-    from .parts import Parts
     from .typing import Buffer, Size, WritableBuffer
 
 #: Source numbers that applications may use for their events; those below are for built-in sources and plug-ins.
@@ -71,6 +71,9 @@ class Fortuna(Uncopyable):
 
     def __new__(cls, parts: Parts) -> Self:
         """Choose the implementation: in C where the provider is ``native``."""
+        if not isinstance(parts, Parts):
+            # Such as a generator for tests, which must not pass for a live one.
+            raise TypeError(f"parts: got a {type(parts).__name__}; fortuna.boot and fortuna.default make a generator")
         if cls is Fortuna and parts.make_keystream.provider == "native":
             with Undisturbed(f"{__package__}.native"):
                 from .native import NativeFortuna

@@ -169,6 +169,12 @@ def _pick(found: type[KeystreamGenerator], kernel: str, distribution: str = "") 
     raise failure
 
 
+def check_provider(provider: str) -> None:
+    """Raise `ParameterError` unless *provider* is one that may be asked for."""
+    if provider not in ("auto", *PROVIDERS, PLUGIN):
+        raise ParameterError(f"provider: got {provider!r}; there is {', '.join(('auto', *PROVIDERS, PLUGIN))}")
+
+
 def resolve(generator: str, provider: str = "auto", kernel: str = "auto") -> Choice:
     """Return what runs *generator*: *provider*, or for ``auto`` the first that works and has *kernel*.
 
@@ -182,8 +188,7 @@ def resolve(generator: str, provider: str = "auto", kernel: str = "auto") -> Cho
     ProviderUnavailableError, SelfTestError
         As `load` for a named provider; for ``auto``, all failed and the message says why each.
     """
-    if provider not in ("auto", *PROVIDERS, PLUGIN):
-        raise ParameterError(f"provider: got {provider!r}; there is {', '.join(('auto', *PROVIDERS, PLUGIN))}")
+    check_provider(provider)
     if generator not in GENERATORS and provider == "auto":
         provider = PLUGIN
     if provider != "auto":

@@ -175,13 +175,18 @@ class Accumulator(Uncopyable):
         ------
         ParameterError
             *n* is negative; nothing changed.
+        MemoryError
+            *n* bytes do not fit into memory; nothing changed.
         NotSeededError
             Bytes were asked for and no reseed has happened yet.
         """
         size = index(n)
         if size < 0:
             raise ParameterError(f"n: got {size} bytes; allowed is 0 or more")
-        out = bytearray(size)
+        try:
+            out = bytearray(size)
+        except OverflowError:
+            raise MemoryError(f"n: got {size} bytes, more than memory can hold") from None
         self.reseed_if_due(now_ns)
         with memoryview(out) as view:
             for start in range(0, size, REQUEST_MAX):

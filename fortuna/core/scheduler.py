@@ -48,6 +48,10 @@ class Scheduler:
     ) -> None:
         if reseed_count < 0:
             raise ParameterError(f"reseed_count: got {reseed_count}; reseeds are counted from 0 on")
+        if min_pool_size < 0:
+            raise ParameterError(f"min_pool_size: got {min_pool_size} bytes; allowed is 0 or more")
+        if interval_ns < 0:
+            raise ParameterError(f"interval_ns: got {interval_ns} ns; allowed is 0 or more")
         self._min_pool_size = min_pool_size
         self._interval_ns = interval_ns
         # A count taken over from elsewhere says nothing of when the last reseed was, so the next is not paced either.

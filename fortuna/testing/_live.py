@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._boot import nanoseconds, operating_system, process
 from ..core.constructions import construction_named
 from ..core.scheduler import INTERVAL_NS, MIN_POOL_SIZE
+from ..errors import ParameterError
 from ..generators.registry import resolve
 from ..parts import Parts
 from ..rng import Fortuna
@@ -34,13 +35,14 @@ def live(
     Parameters
     ----------
     sources : sequence of Source
-        What is harvested, in place of ``entropy.sources``. A source of cost class ``slow`` runs on a thread.
+        What is harvested, in place of ``entropy.sources``: at least one, with numbers that differ. A source of cost
+        class ``slow`` runs on a thread.
     clock : Clock, optional
         Paces pulls, budgets and back-offs; a `ManualClock` at 0 without one.
     cipher, provider, construction, min_pool_size, interval_ns, health_tests
         As the tunables of these names.
     timeout : float
-        ``boot.timeout``: seconds of *clock* that the sources have for the first seed.
+        ``boot.timeout``: seconds of *clock* that the sources have for the first seed, at least 0.
 
     Returns
     -------
@@ -51,13 +53,23 @@ def live(
     ------
     NotSeededError
         The sources gave too little in time; the message says what each answered.
-    ParameterError, ProviderUnavailableError, SelfTestError
+    ParameterError
+        There is no source, two have one number, one claims no min-entropy, a number is out of range or a name unknown.
+    ProviderUnavailableError, SelfTestError
         As `fortuna.boot`.
 
     Notes
     -----
     It is as unpredictable as its sources: on scripts, two calls give two generators with the same bytes.
     """
+    numbers = [source.number for source in sources]
+    if not numbers or len(numbers) != len(set(numbers)):
+        raise ParameterError(f"sources: got {len(numbers)}, with the numbers {numbers}; need one or more that differ")
+    claims = [source.min_entropy for source in sources]
+    if not min(claims) > 0:
+        raise ParameterError(f"sources: got claims of {claims} bits of min-entropy for each byte; allowed is above 0")
+    if not 0 <= timeout < float("inf"):
+        raise ParameterError(f"timeout: got {timeout} s; allowed is 0 or more, and finite")
     fortuna = Fortuna(
         Parts(
             make_keystream=resolve(cipher, provider),

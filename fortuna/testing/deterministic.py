@@ -45,9 +45,9 @@ class DeterministicFortuna(Uncopyable):
     construction : str
         The edition of Fortuna, as the tunable ``generator.construction``.
     min_pool_size : int
-        Bytes in P_0 that make a reseed possible.
+        Bytes in P_0 that make a reseed possible, at least 0.
     interval_ns : int
-        Nanoseconds that must be exceeded between two reseeds.
+        Nanoseconds that must be exceeded between two reseeds, at least 0.
     clock : ManualClock, optional
         Its time; without one, a clock of its own that starts at 0.
 
@@ -59,7 +59,7 @@ class DeterministicFortuna(Uncopyable):
     Raises
     ------
     ParameterError
-        The seed is empty, or a name is unknown; the message lists what there is.
+        The seed is empty, a number negative, or a name unknown; the message says what is allowed.
     ProviderUnavailableError, SelfTestError
         The provider cannot run the cipher here.
 
@@ -127,6 +127,8 @@ class DeterministicFortuna(Uncopyable):
         ------
         ParameterError
             *n* is negative; nothing changed.
+        MemoryError
+            *n* bytes do not fit into memory; nothing changed.
         """
         with self._lock:
             now_ns = self.clock.monotonic_ns()

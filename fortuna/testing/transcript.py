@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..errors import ParameterError
+from ..generators.registry import check_provider
 from .clock import ManualClock
 from .deterministic import DeterministicFortuna
 from .errors import ReplayError, TranscriptError
@@ -124,6 +125,8 @@ class Transcript:
 
         Raises
         ------
+        ParameterError
+            The provider is unknown; the message lists what there is.
         ReplayError
             A read gave other bytes; the message has the line of the first and says where it differs.
         TranscriptError
@@ -131,6 +134,7 @@ class Transcript:
         ProviderUnavailableError, SelfTestError
             The provider cannot run the cipher here.
         """
+        check_provider(provider)
         start = self._start
         line = 1
         try:

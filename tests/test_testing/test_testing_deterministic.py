@@ -57,20 +57,23 @@ def test_testing_golden_transcript(cipher: str, construction: str) -> None:
     assert again.random_bytes(16) == replayed.random_bytes(16)
 
 
+@pytest.mark.parametrize("construction", CONSTRUCTIONS)
 @pytest.mark.parametrize(("cipher", "provider", "kernel"), CELLS, ids="-".join)
-def test_testing_every_provider_gives_the_same(cipher: str, provider: str, kernel: str) -> None:
-    """Provider and kernel make no difference to the bytes, and another seed or construction does."""
+def test_testing_every_provider_gives_the_same(cipher: str, provider: str, kernel: str, construction: str) -> None:
+    """Provider and kernel make no difference to the bytes of any construction, and another construction does."""
 
-    def short(**kind: Any) -> list[bytes]:
-        live = DeterministicFortuna(b"seed", cipher=cipher, **kind)
+    def short(construction: str, provider: str, kernel: str) -> list[bytes]:
+        live = DeterministicFortuna(b"seed", cipher=cipher, provider=provider, kernel=kernel, construction=construction)
+        assert f"{provider}/{kernel}" in repr(live)
         live.add_event(1, bytes(100), pool=0)
         live.add_event(1, bytes(100), pool=0)
         live.advance(1)
         return [live.random_bytes(100), live.random_bytes(1000)]
 
-    expected = short(provider="reference")
-    assert expected == short(provider=provider, kernel=kernel)
-    assert expected != short(provider=provider, kernel=kernel, construction="fsk2003")
+    expected = short(construction, "reference", "python")
+    assert expected == short(construction, provider, kernel)
+    for other in CONSTRUCTIONS.keys() - {construction}:
+        assert expected != short(other, provider, kernel)
 
 
 def test_testing_equals_the_book_from_its_definition() -> None:
@@ -140,7 +143,13 @@ def test_testing_refusals_change_nothing() -> None:
     ):
         with pytest.raises(ParameterError):
             call()
+    with pytest.raises(MemoryError, match=r"n: got \d+ bytes, more than memory can hold"):
+        live.random_bytes(2**63)
     assert control.random_bytes(32) == live.random_bytes(32)
+    with pytest.raises(ParameterError, match="min_pool_size: got -1 bytes; allowed is 0 or more"):
+        DeterministicFortuna(b"seed", min_pool_size=-1)
+    with pytest.raises(ParameterError, match="interval_ns: got -1 ns; allowed is 0 or more"):
+        DeterministicFortuna(b"seed", interval_ns=-1)
     with pytest.raises(ParameterError, match="seed: got 0 bytes"):
         DeterministicFortuna(b"")
     with pytest.raises(ParameterError, match="there is aes256-icm"):
@@ -162,11 +171,12 @@ def test_testing_is_no_live_generator() -> None:
         lambda: fortuna.boot(live),
         lambda: fortuna.boot(overrides={"entropy.sources": [live]}),
         lambda: fortuna.boot(overrides={"generator.cipher": live}),
-        lambda: fortuna.Fortuna(live),
         lambda: fortuna.random_bytes(live),
     ):
-        with pytest.raises((TypeError, ValueError, AttributeError)):
+        with pytest.raises((TypeError, ValueError)):
             call()
+    with pytest.raises(TypeError, match="parts: got a DeterministicFortuna; fortuna.boot and fortuna.default make"):
+        fortuna.Fortuna(live)
 
 
 def test_testing_golden_transcripts_are_complete() -> None:

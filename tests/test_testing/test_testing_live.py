@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from hashlib import sha256
 from itertools import count
 from typing import TYPE_CHECKING, Final
@@ -10,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from fortuna import Fortuna
-from fortuna.errors import NotSeededError
+from fortuna.errors import NotSeededError, ParameterError
 from fortuna.life import NO_SOURCE_LEFT
-from fortuna.monitor import ALARM_BACKOFF_NS, ERROR_BACKOFF_NS
+from fortuna.monitor import ALARM_BACKOFF_NS, BUDGET_NS, ERROR_BACKOFF_NS
 from fortuna.testing import FailingSource, ManualClock, live
 
 if TYPE_CHECKING:
@@ -64,6 +66,103 @@ def test_testing_live_boot_on_a_failing_source_alone(failure: str, provider: str
     assert 2 * SECOND <= clock.monotonic_ns() < 3 * SECOND
 
 
+@pytest.mark.parametrize("timeout", [0, 2])
+@pytest.mark.parametrize("cost", BUDGET_NS)
+def test_testing_live_boot_on_a_source_alone_that_takes_eight_seconds(timeout: float, cost: Cost) -> None:
+    """Whatever its cost class, it does not seed, and is named; a quick one is asked once."""
+    clock = ManualClock()
+    source = Good("bad", 40)
+    source.cost = cost
+    with pytest.raises(NotSeededError, match=rf"boot.timeout = {timeout} s; failing sources: source bad: (a|no) "):
+        live([FailingSource(source, "slow", clock=clock)], clock=clock, timeout=timeout)
+    assert cost == "slow" or 8 * SECOND == clock.monotonic_ns()
+
+
+class Pausing(Good):
+    """A source that takes *pause_ns* of a manual clock for each harvest."""
+
+    def __init__(self, clock: ManualClock, cost: Cost, pause_ns: int) -> None:
+        super().__init__("bad", 40)
+        self.cost = cost
+        self._clock = clock
+        self._pause_ns = pause_ns
+
+    def harvest(self) -> bytes:
+        """Let the time pass, and work."""
+        self._clock.advance_ns(self._pause_ns)
+        return super().harvest()
+
+
+@pytest.mark.parametrize("cost", BUDGET_NS)
+def test_testing_live_seed_at_the_last_moment(cost: Cost) -> None:
+    """A first seed counts when its source took all the time it is allowed, and not when it took a nanosecond more."""
+    clock = ManualClock()
+    with live([Pausing(clock, cost, BUDGET_NS[cost])], clock=clock, timeout=60) as fortuna:
+        assert 1 == fortuna.stats().reseeds
+    clock = ManualClock()
+    with pytest.raises(NotSeededError, match=r"source bad: (a harvest took|no answer for) .* allowed is"):
+        live([Pausing(clock, cost, BUDGET_NS[cost] + 1)], clock=clock, timeout=60)
+    assert 60 * SECOND <= clock.monotonic_ns() < 67 * SECOND
+
+
+class WallClock:
+    """The system's clock."""
+
+    monotonic_ns = staticmethod(time.monotonic_ns)
+    sleep = staticmethod(time.sleep)
+
+
+@pytest.mark.parametrize("provider", ["auto", "reference"])
+def test_testing_live_boot_on_a_slow_source_alone_in_real_time(provider: str) -> None:
+    """A source of cost class slow that really does not answer leaves the boot its limit, and is named."""
+    answer = threading.Event()
+
+    class Blocked(Good):
+        """A source that answers when it is let."""
+
+        cost: Cost = "slow"
+
+        def harvest(self) -> bytes:
+            """Wait for the end of the test."""
+            answer.wait(60)
+            return super().harvest()
+
+    start = time.monotonic()
+    try:
+        with pytest.raises(NotSeededError, match=r"boot.timeout = 0.3 s; .*source blocked: no answer yet"):
+            live([Blocked("blocked", 40)], clock=WallClock(), timeout=0.3, provider=provider)
+        # A generous bound, against a boot that waits for the source: that would be a minute.
+        assert 0.3 <= time.monotonic() - start < 30
+    finally:
+        answer.set()
+
+
+@pytest.mark.parametrize(
+    ("sources", "arguments", "message"),
+    [
+        ([], {}, "sources: got 0"),
+        ([Good("one", 40), Good("two", 40)], {}, r"sources: got 2, with the numbers \[40, 40\]"),
+        ([Good("good", 41)], {"timeout": -1}, "timeout: got -1 s"),
+        ([Good("good", 41)], {"timeout": float("nan")}, "timeout: got nan s"),
+        ([Good("good", 41)], {"timeout": float("inf")}, "timeout: got inf s"),
+        ([Good("good", 41)], {"min_pool_size": -1}, "min_pool_size: got -1 bytes"),
+        ([Good("good", 41)], {"interval_ns": -1}, "interval_ns: got -1 ns"),
+    ],
+)
+def test_testing_live_refuses(sources: list[Good], arguments: dict[str, float], message: str) -> None:
+    """Arguments that could not boot, or would wait for ever, are refused."""
+    with pytest.raises(ParameterError, match=message):
+        live(sources, **arguments)  # type: ignore[arg-type]  # one of several numbers
+
+
+def test_testing_live_refuses_a_source_that_claims_nothing() -> None:
+    """It would never seed, and on a manual clock no time would pass either; the health tests may be off."""
+    source = Good("good", 41)
+    source.min_entropy = 0.0
+    with pytest.raises(ParameterError, match=r"claims of \[0.0\] bits"):
+        live([source], health_tests=False)
+
+
 @pytest.mark.parametrize("provider", ["auto", "reference"])
 @pytest.mark.parametrize("failure", STATES)
 def test_testing_live_boot_beside_a_good_source(failure: str, provider: str) -> None:
@@ -110,6 +209,23 @@ def test_testing_live_short_source_needs_more_harvests() -> None:
     with live([FailingSource(Good("bad", 40), "short")], clock=clock, timeout=1) as fortuna:
         report = fortuna.stats().sources[0]
         assert ("healthy", 2, 2048) == (report.state, report.harvests, report.bytes_given)
+
+
+def test_testing_live_short_source_in_flight() -> None:
+    """A harvest of half the bytes is no failure: what it brings is used, and the next full one as well."""
+    clock = ManualClock()
+    source = FailingSource(Good("bad", 40), "short", after=1, count=2)
+    with live([source], clock=clock) as fortuna:
+        given = []
+        for _ in range(4):
+            clock.advance(0.2)
+            fortuna.random_bytes(16)
+            report = fortuna.stats().sources[0]
+            given.append(report.bytes_given)
+            assert ("healthy", 0) == (report.state, report.failures)
+        assert [3072, 4096, 6144, 8192] == given
+        assert 4 == fortuna.stats().reseeds
+        assert () == fortuna.stats().sticky_flags
 
 
 def test_testing_live_is_not_the_process_s() -> None:
