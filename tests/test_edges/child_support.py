@@ -23,8 +23,16 @@ CHILD_SECONDS = 20.0
 
 
 def raw_fork() -> int:
-    """Fork behind Python's back: no at-fork hook runs, and the GIL stays with the caller."""
+    """Fork behind Python's back: no at-fork hook runs, and the GIL stays with the caller.
+
+    A thread that waits for the GIL asks for it after the switch interval. A child that inherits the request gives the
+    GIL up and waits, inside CPython, until that thread has taken it, which it does not have. So none may ask meanwhile.
+    """
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(CHILD_SECONDS)
+    time.sleep(0.001)  # lets in who has asked already
     pid: int = ctypes.PyDLL(None).fork()
+    sys.setswitchinterval(interval)
     return pid
 
 
@@ -49,23 +57,28 @@ class Child:
 
     def answer(self) -> bytes:
         """Return what the child sent, after it ended; a child that hangs is killed and said so."""
-        deadline = time.monotonic() + CHILD_SECONDS
-        got = b""
-        while True:
-            ready, _, _ = select.select([self.reader], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                os.kill(self.pid, signal.SIGKILL)
-                os.waitpid(self.pid, 0)
-                raise SystemExit("the child hangs")
-            piece = os.read(self.reader, 1 << 16)
-            if not piece:
-                break
-            got += piece
-        os.close(self.reader)
-        _, status = os.waitpid(self.pid, 0)
-        if status:
-            raise SystemExit(f"the child ended with status {status}")
-        return got
+        return answer_of(self.pid, self.reader)
+
+
+def answer_of(pid: int, reader: int) -> bytes:
+    """Return what the child *pid* writes to a pipe until it ends; one that hangs is killed and said so."""
+    deadline = time.monotonic() + CHILD_SECONDS
+    got = b""
+    while True:
+        ready, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise SystemExit("the child hangs")
+        piece = os.read(reader, 1 << 16)
+        if not piece:
+            break
+        got += piece
+    os.close(reader)
+    _, status = os.waitpid(pid, 0)
+    if status:
+        raise SystemExit(f"the child ended with status {status}")
+    return got
 
 
 def first_blocks(count: int, draw: Callable[[], bytes], fork: Callable[[], int] = os.fork) -> list[bytes]:

@@ -268,6 +268,7 @@ def test_edge_boot_passes_every_tunable_on(path: str, kernel: str, unbooted: Pro
     assert (100, 123_456_789) == (parts.min_pool_size, parts.interval_ns)
     assert ["jitter", "os"] == [source.name for source in parts.sources]
     assert not parts.pretend_unseeded
+    live.close()
 
 
 @pytest.mark.parametrize("size", [68, 69, 20_000])

@@ -14,7 +14,7 @@ from fortuna.forks import ForkDetector
 from fortuna.life import STALE_PULL_NS
 from fortuna.shared import SharedGenerator
 
-from .child_support import Child, key_of, key_reader, raw_fork
+from .child_support import Child, answer_of, key_of, key_reader, raw_fork
 from .edge_doubles import KINDS, Bench, Interrupter, ScriptedSource, interruptions, run_script
 from .edge_paths import RULES, needs_native
 
@@ -273,10 +273,7 @@ def test_edge_reentry_fork_at_every_place(
                 os._exit(status)
         if not interrupter.has_fired:
             break
-        pid, reader = ends[0]
-        with os.fdopen(reader, "rb") as file:
-            answer = file.read()
-        assert (pid, 0) == os.waitpid(pid, 0)
+        answer = answer_of(*ends[0])
         assert 32 == len(answer)
         pairs.append((got[:16], answer[:16]))
         later.append(answer[16:])
