@@ -230,7 +230,13 @@ def test_edge_reentry_close_at_every_place(size: int, path: str, is_due: bool, c
 @pytest.mark.parametrize(
     ("kind", "fork"),
     # A fork by C code runs no hook, so that cell is missing.
-    [("hook", os.fork), ("page", os.fork), ("page", raw_fork), ("process id", os.fork), ("process id", raw_fork)],
+    [
+        ("hook", os.fork),
+        pytest.param("page", os.fork, marks=pytest.mark.slow),
+        ("page", raw_fork),
+        pytest.param("process id", os.fork, marks=pytest.mark.slow),
+        ("process id", raw_fork),
+    ],
     ids=["hook-python", "page-python", "page-raw", "pid-python", "pid-raw"],
 )
 def test_edge_reentry_fork_at_every_place(
