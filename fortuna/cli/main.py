@@ -15,7 +15,7 @@ from ..errors import (
     TunableError,
 )
 from .environment import Environment
-from .formats import FORMATS
+from .formats import choose, size_of
 from .options import OVERRIDES, build_parser, show_help
 from .sink import Sink, create_file
 from .status import OutputError, Status, UsageError
@@ -104,7 +104,10 @@ def program(arguments: Sequence[str], environment: Environment) -> Status:
 
 def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
     """Boot, and write random bytes to the output."""
-    form = FORMATS[options.format]
+    form = choose(options.format, options.word, options.endian)
+    size = size_of(form, options.size, options.count)
+    if not (form.is_text or options.newline is None):
+        raise UsageError(f"--newline and --no-newline: got one with -f {form.name}; they are for text")
     to_stdout = options.output in (None, "-")
     if to_stdout and environment.is_terminal and not (form.is_text or options.force):
         raise UsageError(
@@ -112,7 +115,7 @@ def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
             "with -f hex (--force writes them all the same)"
         )
     with boot(options, environment) as fortuna:
-        output = pieces(fortuna, options.size, form)
+        output = pieces(fortuna, size, form, with_newline=options.newline is not False)
         # Drawn before a file is created, so that a refusal leaves none behind.
         first = next(output)
         sink = stdout if to_stdout else create_file(options.output, force=options.force)
@@ -143,16 +146,18 @@ def effective_tunables(options: Namespace, environment: Environment) -> Tunables
     )
 
 
-def pieces(fortuna: Fortuna, size: int | None, form: Format) -> Iterator[Buffer]:
+def pieces(fortuna: Fortuna, size: int | None, form: Format, *, with_newline: bool) -> Iterator[Buffer]:
     """Yield *size* random bytes, or without end, as *form* shows them; a piece is valid until the next is asked for."""
     longest = PIECE - PIECE % form.unit
-    left = size
+    head = b"" if size is None else form.head(size)
+    done = 0
     with memoryview(bytearray(longest if size is None else min(longest, size))) as buffer:
-        while left is None or left > 0:
-            view = buffer if left is None else buffer[:left]
+        while size is None or done < size:
+            view = buffer if size is None else buffer[: size - done]
             fortuna.readinto(view)
-            yield form.encode(view)
-            if left is not None:
-                left -= len(view)
+            shown = form.encode(view, done)
+            yield head + shown if head else shown
+            head = b""
+            done += len(view)
         buffer[:] = bytes(len(buffer))
-    yield b"\n" if form.is_text else b""
+    yield head + form.tail(done) + (form.newline(done) if with_newline else b"")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, RawDescriptionHelpFormatter
 from functools import partial
 
 from ..core.constructions import CONSTRUCTIONS
@@ -10,7 +10,7 @@ from ..errors import TunableError
 from ..generators.registry import KERNELS, PLUGIN, PROVIDERS
 from ..tunables import TUNABLES
 from .formats import FORMATS
-from .sizes import parse_size
+from .sizes import DIGITS_MAX, parse_size
 from .status import UsageError
 
 TYPE_CHECKING = False
@@ -31,6 +31,16 @@ DESCRIPTION: Final = """\
 Write random bytes of a freshly booted Fortuna generator to standard output."""
 
 EPILOG: Final = """\
+formats:
+  hex, base64         one line
+  raw                 the bytes; with --word and --endian as words
+  bits, symbols       a digit 0 or 1, or a byte 0 or 1, for each bit, most significant first
+  u8, u16, u32, u64   little-endian integers in decimal, one a line
+  f64                 doubles in [0, 1) from 53 bits of 8 bytes, one a line
+  uuid                version 4, one a line, from 16 bytes
+  dieharder           the text for dieharder -g 202: a head, then as u32
+  hexdump             as hexdump -C shows it
+
 sizes:
   32, 64k, 1.5G, 16GiB, inf; K, M, G, T, P, E are powers of 1024, KB, MB, ... of 1000
 
@@ -59,6 +69,13 @@ def size(text: str) -> int | None:
         raise ArgumentTypeError(str(error)) from error
 
 
+def count(text: str) -> int:
+    """Return *text* as a number of values."""
+    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX):
+        raise ArgumentTypeError(f"got {text[:DIGITS_MAX]!r}; allowed is a whole number, 0 or more")
+    return int(text)
+
+
 def cipher(text: str) -> str:
     """Return *text* where it names a generator, of ours or of a plug-in."""
     try:
@@ -81,10 +98,21 @@ def build_parser() -> ArgumentParser:
         add_help=False,
     )
     output = parser.add_argument_group("output")
-    output.add_argument(
+    amount = output.add_mutually_exclusive_group()
+    amount.add_argument(
         "-n", dest="size", metavar="SIZE", type=size, default=DEFAULT_SIZE, help="how many bytes (default 32), or inf"
     )
+    amount.add_argument(
+        "--count", metavar="N", type=count, help="how many values instead, where the format shows values of one size"
+    )
     output.add_argument("-f", dest="format", choices=FORMATS, default="hex", help="how to show them (default hex)")
+    output.add_argument(
+        "--word", type=int, choices=(8, 16, 32, 64), help="raw: write whole words of so many bits, and no part of one"
+    )
+    output.add_argument("--endian", choices=("little", "big"), help="raw: the byte order of the words (default little)")
+    output.add_argument(
+        "--newline", action=BooleanOptionalAction, help="end a text with a newline, or not (default: end it)"
+    )
     output.add_argument(
         "-o", dest="output", metavar="FILE", help="write to FILE, created with mode 0600; - is standard output"
     )
