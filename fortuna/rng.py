@@ -71,7 +71,7 @@ class Fortuna(Uncopyable):
 
     def __new__(cls, parts: Parts) -> Self:
         """Choose the implementation: in C where the provider is ``native``."""
-        if not isinstance(parts, Parts):
+        if not isinstance(parts, Parts):  # pyright: ignore[reportUnnecessaryIsInstance]  # not every caller checks types
             # Such as a generator for tests, which must not pass for a live one.
             raise TypeError(f"parts: got a {type(parts).__name__}; fortuna.boot and fortuna.default make a generator")
         if cls is Fortuna and parts.make_keystream.provider == "native":
