@@ -17,10 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
 
-    from . import errors, generators, testing
+    from . import errors, generators, secrets, testing
     from ._boot import Process
+    from ._random import Random
     from ._source_report import SourceReport
     from ._stats import Stats
+    from ._uuid import uuid4
     from .errors import (
         AlreadyBootedError,
         ClosedError,
@@ -50,6 +52,7 @@ __all__ = [
     "NotSeededError",
     "ParameterError",
     "ProviderUnavailableError",
+    "Random",
     "RequestTooLargeError",
     "SeedFileCorruptError",
     "SeedFileError",
@@ -69,9 +72,20 @@ __all__ = [
     "random_bytes",
     "readinto",
     "reseed",
+    "secrets",
     "stats",
     "testing",
+    "uuid4",
 ]
+
+#: Where the names are that are loaded when they are first used; the rest are errors.
+_HOMES = {
+    "Fortuna": ".rng",
+    "Random": "._random",
+    "SourceReport": "._source_report",
+    "Stats": "._stats",
+    "uuid4": "._uuid",
+}
 
 _process: Process | None = None
 
@@ -183,10 +197,11 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in ("errors", "generators", "testing"):
+    if name in ("errors", "generators", "secrets", "testing"):
         return import_module(f".{name}", __name__)
-    home = {"Fortuna": ".rng", "SourceReport": "._source_report", "Stats": "._stats"}.get(name, ".errors")
-    return getattr(import_module(home, __name__), name)
+    # Kept, so that the next use of the name costs nothing.
+    found = globals()[name] = getattr(import_module(_HOMES.get(name, ".errors"), __name__), name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from .._boot import build
 from ..forks import ForkDetector
 from ..generators import available
 from ..tunables import Tunables
-from . import events
+from . import events, numbers
 from .measure import Contender, Timing
 from .peers import MIB, aes_peers, chacha_peers, process_peers, request_peers
 
@@ -127,6 +127,11 @@ class Bench:
                 tuple(Contender(f"threads: {n}", in_threads, n * THREAD_REQUESTS, (generator, n)) for n in (1, 2, 4)),
             )
 
+    def numbers(self) -> Iterator[Table]:
+        """Yield a table for each kind of number or token, from the generator of the process, as programs draw them."""
+        for title, contenders in numbers.comparisons():
+            yield Table(title, contenders)
+
     def events(self) -> Iterator[Table]:
         """Yield what events of an application cost, what they cost its readers, and the pace of reseeds meanwhile."""
         generator = self.boot("aes256-icm")
@@ -172,6 +177,7 @@ GROUPS: Final[dict[str, Callable[[Bench], Iterator[Table]]]] = {
     "library": Bench.library,
     "threads": Bench.threads,
     "events": Bench.events,
+    "numbers": Bench.numbers,
     "start": Bench.start,
     "dump": Bench.dump,
 }

@@ -290,6 +290,11 @@ static int fill(Generator *self, uint8_t *out, size_t n)
     return 0;
 }
 
+int fortuna_generator_fill(PyObject *self, uint8_t *out, size_t n)
+{
+    return fill((Generator *)self, out, n);
+}
+
 static int size_of(Generator *self, PyObject *n, Py_ssize_t *size)
 {
     *size = PyLong_CheckExact(n) ? PyLong_AsSsize_t(n) : PyNumber_AsSsize_t(n, PyExc_OverflowError);

@@ -174,10 +174,14 @@ PyDoc_STRVAR(cpu_random_doc,
 "Fill *out*, 32 bytes, from one of `cpu_random_instructions`; return False, with *out* zeroed,\n"
 "when the instruction refused too often.  The bytes are not looked at.");
 
+PyDoc_STRVAR(random_type_doc,
+"random_type()\n--\n\nReturn a new type with the primitives of fortuna.Random, derived from _random.Random.");
+
 static PyMethodDef functions[] = {
     {"cpu_features", cpu_features, METH_NOARGS, cpu_features_doc},
     {"cpu_random", fortuna_cpu_random, METH_VARARGS, cpu_random_doc},
     {"cpu_random_instructions", fortuna_cpu_random_instructions, METH_NOARGS, cpu_random_instructions_doc},
+    {"random_type", fortuna_random_type, METH_NOARGS, random_type_doc},
     {"kernels", kernels, METH_VARARGS, kernels_doc},
     {"self_test", self_test, METH_VARARGS, self_test_doc},
     {NULL, NULL, 0, NULL},
@@ -218,14 +222,15 @@ static int execute(PyObject *module)
     state->cpu = fortuna_cpu_detect();
     state->attend = PyUnicode_InternFromString("_attend");
     state->mix = PyUnicode_InternFromString("_mix");
+    state->generator = PyUnicode_InternFromString("_generator");
     state->refuse_if_closed = PyUnicode_InternFromString("_refuse_if_closed");
     state->generator_type = add_type(module, &fortuna_generator_spec);
     PyTypeObject *keystream = add_type(module, &fortuna_keystream_spec);
     PyTypeObject *first = add_type(module, &fortuna_first_call_spec);
     Py_XDECREF(keystream);
     Py_XDECREF(first);
-    int is_whole = state->attend != NULL && state->mix != NULL && state->refuse_if_closed != NULL &&
-                   state->generator_type != NULL && keystream != NULL && first != NULL;
+    int is_whole = state->attend != NULL && state->mix != NULL && state->generator != NULL &&
+                   state->refuse_if_closed != NULL && state->generator_type != NULL && keystream != NULL && first != NULL;
     return is_whole ? 0 : -1;
 }
 
@@ -249,6 +254,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->provider_unavailable_error);
     Py_CLEAR(state->attend);
     Py_CLEAR(state->mix);
+    Py_CLEAR(state->generator);
     Py_CLEAR(state->refuse_if_closed);
     Py_CLEAR(state->generator_type);
     return 0;

@@ -23,6 +23,7 @@ typedef struct {
     PyObject *provider_unavailable_error;
     PyObject *attend;           /* the interned name of the method called when a request needs attention */
     PyObject *mix;              /* of the one called before each call where entropy.per_request says so */
+    PyObject *generator;        /* of the one that a Random asks for its generator */
     PyObject *refuse_if_closed; /* and of the one that raises where the generator is closed */
     PyTypeObject *generator_type;
 } native_state;
@@ -57,6 +58,12 @@ enum { FORTUNA_LARGE = 16384 };
 /* Functions of the module, in cpu_random.c. */
 PyObject *fortuna_cpu_random_instructions(PyObject *module, PyObject *unused);
 PyObject *fortuna_cpu_random(PyObject *module, PyObject *args);
+
+/* In random.c. */
+PyObject *fortuna_random_type(PyObject *module, PyObject *unused);
+
+/* A request of n > 0 bytes to a Generator, as its readinto; on an error all of `out` is zero. */
+int fortuna_generator_fill(PyObject *self, uint8_t *out, size_t n);
 
 /* Generator.random_bytes, for a caller who knows that `self` is a Generator. */
 PyObject *fortuna_generator_random_bytes(PyObject *self, PyObject *n);

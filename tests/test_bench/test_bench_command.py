@@ -199,7 +199,7 @@ def test_all_groups_by_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr(command, "results", results)
     monkeypatch.setattr(sys, "argv", ["bench", "--json"])
     assert 0 == command.main()
-    assert [(("requests", "bulk", "family", "library", "threads", "events", "start", "dump"), 31)] == seen
+    assert [(("requests", "bulk", "family", "library", "threads", "events", "numbers", "start", "dump"), 31)] == seen
     assert [] == check_json(capsys.readouterr().out)
 
 
