@@ -197,10 +197,11 @@ static PyType_Slot random_slots[] = {
     {0, NULL},
 };
 
+/* Not immutable, as the other types are, because its base is not either. */
 static PyType_Spec random_spec = {
     .name = "fortuna.generators._native.Random",
     .basicsize = sizeof(Random),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .slots = random_slots,
 };
 
