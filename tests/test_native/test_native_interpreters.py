@@ -151,6 +151,7 @@ print(sum(reference() is not None for reference in seen))
     assert ["0"] == script(body)
 
 
+@pytest.mark.skipif(sys.version_info[:2] == (3, 12), reason="in Python 3.12, ctypes, which pycryptodome needs, refuses")
 def test_openssl_in_an_interpreter() -> None:
     """Where ``cryptography`` refuses an interpreter, the message says what to do, and ``auto`` goes on to another.
 
