@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(fortuna.__file__).resolve().parent
 LEAF, GENERATORS, CORE, EDGES, ROOT_MODULE = "leaf", "generators", "core", "edges", "root"
+#: What serves the generator of the process in another form, and so uses the package's own functions.
+EMBEDDING = "embedding"
 #: What each layer may import: itself and what lies below.
 BELOW: Final = {
     LEAF: {LEAF},
@@ -24,6 +26,7 @@ BELOW: Final = {
     CORE: {LEAF, GENERATORS, CORE},
     EDGES: {LEAF, GENERATORS, CORE, EDGES},
     ROOT_MODULE: {LEAF, GENERATORS, CORE, EDGES},
+    EMBEDDING: {LEAF, GENERATORS, CORE, EDGES, ROOT_MODULE, EMBEDDING},
 }
 #: Folders whose every file belongs to one layer.
 FOLDERS: Final = {
@@ -44,6 +47,7 @@ FILES: Final = {
     "_boot": EDGES,
     "_source_report": EDGES,
     "_stats": EDGES,
+    "aio": EMBEDDING,
     "clones": EDGES,
     "forks": EDGES,
     "harvester": EDGES,
@@ -59,6 +63,7 @@ FILES: Final = {
     "shared": EDGES,
     "tunables": EDGES,
     "tunables_file": EDGES,
+    "unpatched": EDGES,
 }
 #: The one file that adapts each library, by the reason in its name.
 THIRD_PARTY: Final = {
@@ -96,7 +101,10 @@ REASONS_BELOW: Final = {
         "functools": "a pickling for each protocol",
         "pickle": "tries to pickle an instance",
     },
-    "fortuna.generators.registry": {"logging": "says which kernel failed its known answers"},
+    "fortuna.generators.log": {
+        "logging": "the one logger, which says what fails",
+        "sys": "sees whether this is the command, which prints what is logged",
+    },
     "fortuna.generators.sha256": dict.fromkeys(SHA256_MODULES, "the hash, without the library that hashlib loads"),
 }
 #: Names of the real machine, and who may pick them.
