@@ -47,7 +47,7 @@ async def random_bytes(n: Size, /) -> bytes:
     Raises
     ------
     ParameterError, MemoryError, NotSeededError, ClosedError
-        As `Fortuna.random_bytes`.
+        As `fortuna.Fortuna.random_bytes`.
     TunableError, AlreadyBootedError, ProviderUnavailableError, SelfTestError, SeedFilePermissionError
         As `fortuna.boot`, at the first call of the process.
 

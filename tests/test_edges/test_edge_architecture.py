@@ -35,6 +35,7 @@ FOLDERS: Final = {
     "sources": EDGES,
     "cli": EDGES,
     "bench": EDGES,
+    "metrics": EDGES,
     "testing": EDGES,
 }
 #: Files that stand in the package itself. A new one fails until it has its place here.
@@ -71,6 +72,8 @@ THIRD_PARTY: Final = {
     "fortuna.generators.providers.openssl": {"cryptography"},
     "fortuna.generators.providers.pycryptodome": {"Crypto"},
     "fortuna.generators.conformance": {"pytest"},
+    "fortuna.metrics.opentelemetry": {"opentelemetry"},
+    "fortuna.metrics.prometheus": {"prometheus_client"},
     "fortuna.tunables_file": {"tomli"},
     # Measures the libraries by themselves, beside our use of them.
     "fortuna.bench.peers": {"Crypto", "cryptography", "numpy", "randomgen"},
