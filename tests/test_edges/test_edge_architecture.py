@@ -36,6 +36,7 @@ FOLDERS: Final = {
     "cli": EDGES,
     "bench": EDGES,
     "metrics": EDGES,
+    "__pyinstaller": EMBEDDING,
     "testing": EDGES,
 }
 #: Files that stand in the package itself. A new one fails until it has its place here.
