@@ -40,7 +40,8 @@ myst_heading_anchors = 3  # levels of headings that links such as design.md#fork
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_mock_imports = ["pytest"]  # the conformance kit is described without running it
+# The conformance kit and the exporters are described without running them.
+autodoc_mock_imports = ["pytest", "prometheus_client", "opentelemetry"]
 napoleon_google_docstring = False
 # Types of parameters are words ("bytes-like"), not names to be linked.
 napoleon_use_param = False

@@ -42,7 +42,10 @@ class SystemClock:
     __slots__ = ()
 
     monotonic_ns = staticmethod(time.monotonic_ns)
-    sleep = staticmethod(time.sleep)
+
+    def sleep(self, seconds: float, /) -> None:
+        """Wait; looked up at each call, because gevent replaces it by one that lets other greenlets run."""
+        time.sleep(seconds)
 
 
 class Process:
@@ -59,9 +62,14 @@ class Process:
         self._clone_detectors: tuple[str, ...] | None = None
         forks.watch(self)
 
+    @property
+    def running(self) -> Fortuna | None:
+        """What is booted, or ``None``."""
+        return None if self._booted is None else self._booted[1]
+
     def default(self) -> Fortuna:
         """Return what is booted, or boot with the configured tunables; see `fortuna.default`."""
-        return self.boot(None, None) if self._booted is None else self._booted[1]
+        return self.running or self.boot(None, None)
 
     def boot(self, config: str | os.PathLike[str] | None, overrides: Overrides | None) -> Fortuna:
         """Boot, or return what is booted with the same effective values; see `fortuna.boot`."""

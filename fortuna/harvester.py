@@ -14,13 +14,13 @@ from __future__ import annotations
 from weakref import proxy, ref
 
 from .generators.secret import Uncopyable
-from .generators.undisturbed import Undisturbed
 from .monitor import BUDGET_NS, log
+from .unpatched import allocate_lock, start_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Sequence
-    from threading import Event
     from typing import Final
 
     from .life import Life
@@ -65,7 +65,7 @@ class Harvester(Uncopyable):
         self._turn = 0
         self._busy: tuple[Monitor, int] | None = None  # what is being harvested, and since when
         self._stuck: set[Monitor] = set()
-        self._wake: Event | None = None
+        self._wake: LockType | None = None  # its thread pauses by waiting for it
 
     @property
     def was_started(self) -> bool:
@@ -92,7 +92,10 @@ class Harvester(Uncopyable):
         """Have the thread end after what it is doing; it is not waited for."""
         self._turn = STOPPED
         if self._wake is not None:
-            self._wake.set()
+            try:
+                self._wake.release()
+            except RuntimeError:
+                pass  # stopped twice at once
 
     def round(self, turn: int) -> float:
         """Harvest each source once for the thread of that *turn*; return for how many seconds to pause."""
@@ -112,20 +115,16 @@ class Harvester(Uncopyable):
     def _start(self, turn: int) -> None:
         """Start a thread whose harvests count from now on."""
         self._turn = turn
-        with Undisturbed("threading"):
-            # Imported here, because a generator that is fed by its readers alone has no use for threads.
-            from threading import Event, Thread
-
-        self._wake = Event()
-        thread = Thread(target=run, args=(ref(self), turn, self._wake), name="fortuna-harvester", daemon=True)
+        self._wake = allocate_lock()
+        self._wake.acquire()
         try:
-            thread.start()
+            start_thread(run, (ref(self), turn, self._wake), "fortuna-harvester")
         except RuntimeError as error:
             self._turn = STOPPED
             log("no thread for slow sources and the seed file: %s", error)
 
 
-def run(harvester: ref[Harvester], turn: int, wake: Event) -> None:
+def run(harvester: ref[Harvester], turn: int, wake: LockType) -> None:
     """Harvest until stopped, replaced, or the harvester is gone: what the thread does."""
     while True:
         working = harvester()
@@ -136,4 +135,4 @@ def run(harvester: ref[Harvester], turn: int, wake: Event) -> None:
         except ReferenceError:
             return  # the life is gone
         del working
-        wake.wait(pause)
+        wake.acquire(timeout=pause)

@@ -10,7 +10,7 @@ interrupt a request, which holds the second, and want the first. Sources are har
 
 from __future__ import annotations
 
-from _thread import RLock, allocate_lock
+from _thread import RLock
 
 from .core.accumulator import Accumulator
 from .errors import NotSeededError, SourceError
@@ -19,6 +19,7 @@ from .generators.secret import Uncopyable
 from .monitor import OUT_OF_USE, Monitor, log
 from .parts import FIRST_SEED_BITS
 from .shared import free_lock
+from .unpatched import allocate_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import errno
 
 from .core.health import HealthTests
 from .errors import HealthTestError, SourceError
+from .generators.log import logger
 from .generators.secret import Secret, Uncopyable
 
 TYPE_CHECKING = False
@@ -298,7 +299,5 @@ class Monitor(Uncopyable):
 
 
 def log(message: str, *arguments: object) -> None:
-    """Write a warning to the logger ``fortuna``; a healthy generator never imports logging."""
-    from logging import getLogger
-
-    getLogger("fortuna").warning(message, *arguments)
+    """Write a warning to the logger ``fortuna``."""
+    logger().warning(message, *arguments)

@@ -317,6 +317,11 @@ class Fortuna(Uncopyable):
         if self._refusal is None:
             self._current_life().follow_restore()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the next request has nothing to do first that takes longer than a pull: no new life, no refusal."""
+        return self._is_current(self._life)
+
     def wait_for_seed(self, timeout_ns: int) -> None:
         """Pull until the first seed; called by the boot. Raises `NotSeededError` when the time is up."""
         self._life.wait_for_seed(timeout_ns)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..errors import FortunaError, ParameterError, ProviderUnavailableError, SelfTestError
 from .choice import Choice
+from .log import logger
 from .selftest import check_known_answers
 from .undisturbed import Undisturbed
 
@@ -159,10 +160,7 @@ def _pick(found: type[KeystreamGenerator], kernel: str, distribution: str = "") 
             choice = Choice(found, name, distribution)
             check_known_answers(choice)
         except SelfTestError as error:
-            # Imported here because kernels that work never log.
-            from logging import getLogger
-
-            getLogger("fortuna").error("%s", error)  # noqa: TRY400  # what failed is known, its traceback says nothing
+            logger().error("%s", error)  # what failed is known, its traceback says nothing
             failure = error
         else:
             return choice

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Final, NoReturn, SupportsIndex
 
-    from ..typing import Buffer, Clock, Source
+    from ..typing import Buffer, Clock, Cost, Source
 
 #: Seconds that a slow harvest takes: longer than any budget of a source.
 SLOW_SECONDS: Final = 8.0
@@ -89,7 +89,7 @@ class FailingSource:
         self._block = b""
         self.name = source.name
         self.number = source.number
-        self.cost = source.cost
+        self.cost: Cost = source.cost
         self.min_entropy = source.min_entropy
         self.assumption = source.assumption
         self.harvested = 0

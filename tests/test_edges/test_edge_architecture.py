@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT: Final = Path(fortuna.__file__).resolve().parent
+#: The front serves the generator of the process, and may use the package's own functions.
 LEAF, GENERATORS, CORE, EDGES, FRONT = "leaf", "generators", "core", "edges", "front"
 #: What each layer may import: itself and what lies below.
 BELOW: Final = {
@@ -32,6 +33,8 @@ FOLDERS: Final = {
     "sources": EDGES,
     "cli": EDGES,
     "bench": FRONT,
+    "metrics": EDGES,
+    "__pyinstaller": FRONT,
     "testing": EDGES,
 }
 #: Files that stand in the package itself. A new one fails until it has its place here.
@@ -46,6 +49,7 @@ FILES: Final = {
     "_uuid": FRONT,
     "_source_report": EDGES,
     "_stats": EDGES,
+    "aio": FRONT,
     "clones": EDGES,
     "forks": EDGES,
     "harvester": EDGES,
@@ -62,6 +66,7 @@ FILES: Final = {
     "shared": EDGES,
     "tunables": EDGES,
     "tunables_file": EDGES,
+    "unpatched": EDGES,
 }
 #: The one file that adapts each library, by the reason in its name.
 THIRD_PARTY: Final = {
@@ -69,6 +74,8 @@ THIRD_PARTY: Final = {
     "fortuna.generators.providers.openssl": {"cryptography"},
     "fortuna.generators.providers.pycryptodome": {"Crypto"},
     "fortuna.generators.conformance": {"pytest"},
+    "fortuna.metrics.opentelemetry": {"opentelemetry"},
+    "fortuna.metrics.prometheus": {"prometheus_client"},
     "fortuna.tunables_file": {"tomli"},
     # Measures the libraries by themselves, beside our use of them.
     "fortuna.bench.peers": {"Crypto", "cryptography", "numpy", "randomgen"},
@@ -99,7 +106,10 @@ REASONS_BELOW: Final = {
         "functools": "a pickling for each protocol",
         "pickle": "tries to pickle an instance",
     },
-    "fortuna.generators.registry": {"logging": "says which kernel failed its known answers"},
+    "fortuna.generators.log": {
+        "logging": "the one logger, which says what fails",
+        "sys": "sees whether this is the command, which prints what is logged",
+    },
     "fortuna.generators.sha256": dict.fromkeys(SHA256_MODULES, "the hash, without the library that hashlib loads"),
 }
 #: Names of the real machine, and who may pick them.

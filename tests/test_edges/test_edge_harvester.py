@@ -189,8 +189,20 @@ def test_edge_harvester_ends_with_its_generator(path: str) -> None:
     assert wake is not None
     del harvester, bench
     gc.collect()
-    wake.set()
+    wake.release()
     eventually(lambda: not harvesters())
+
+
+def test_edge_harvester_may_be_stopped_twice(path: str) -> None:
+    """Stopping a harvester that was stopped already does nothing."""
+    bench = Bench(path, sources=[ScriptedSource(), SlowSource()]).boot()
+    bench.fortuna.random_bytes(1)
+    harvester = bench.fortuna._life._harvester
+    assert harvester is not None
+    for _ in range(2):
+        harvester.stop()
+    eventually(lambda: not harvesters())
+    bench.fortuna.close()
 
 
 def test_edge_harvester_of_a_forked_child_is_its_own(path: str) -> None:

@@ -210,7 +210,12 @@ def check_imports(venv: Venv, *, native: bool) -> None:
     fine, missing = (set(line.split()) for line in venv.run("python", "-W", "error", "-c", IMPORT_ALL).split("\n")[:2])
     assert {"fortuna.cli.main", "fortuna.generators.providers.pycryptodome", "fortuna.sources.os"} <= fine
     # The venvs hold what the package needs and none of its extras.
-    extras = {"fortuna.generators.providers.openssl", "fortuna.generators.conformance"}
+    extras = {
+        "fortuna.generators.providers.openssl",
+        "fortuna.generators.conformance",
+        "fortuna.metrics.opentelemetry",
+        "fortuna.metrics.prometheus",
+    }
     assert missing == extras | (set() if native else NATIVE_MODULES)
     assert fine & {*NATIVE_MODULES, "fortuna.generators._native"} == (
         {*NATIVE_MODULES, "fortuna.generators._native"} if native else set()
