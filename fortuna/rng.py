@@ -232,7 +232,7 @@ class Fortuna(Uncopyable):
         """Return counts and names, without secrets; works on a closed generator too.
 
         In a forked child that has not drawn yet, its own life begins here, as it would with a request: the counts are
-        the child's, and `Stats.is_seeded` says what a request would find.
+        the child's, and ``is_seeded`` says what a request would find.
         """
         # Imported here because it is no part of giving random bytes, and dataclasses are slow to import.
         from ._stats import Stats
