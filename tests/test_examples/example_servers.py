@@ -277,9 +277,10 @@ def run_driver(name: str, *arguments: str, variables: Mapping[str, str], folder:
 def check(answers: list[Answer], processes: int) -> set[int]:
     """See that no two tokens are alike and that *processes* workers, which are returned, made them on one cipher."""
     tokens = {answer["token"] for answer in answers}
-    assert len(answers) == len(tokens)
+    assert len(answers) == len(tokens), f"{len(answers) - len(tokens)} of {len(answers)} tokens came twice"
     assert {32} == {len(token) for token in tokens}
-    assert {(CIPHER, PROVIDER)} == {(answer["cipher"], answer["provider"]) for answer in answers}
+    makers = {(answer["cipher"], answer["provider"]) for answer in answers}
+    assert {(CIPHER, PROVIDER)} == makers, makers
     workers = {answer["pid"] for answer in answers}
     assert processes == len(workers), workers
     return workers
