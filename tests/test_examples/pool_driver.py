@@ -40,8 +40,10 @@ class Pool:
     def _started(self) -> ProcessPoolExecutor:
         """Return an executor whose processes have started, while the clients that might disturb a fork wait."""
         executor = ProcessPoolExecutor(WORKERS, mp_context=self._context)
-        for first in [executor.submit(tokens.token) for _ in range(WORKERS)]:
-            first.result(ANSWER_SECONDS)
+        started: set[int] = set()
+        while len(started) < WORKERS:
+            firsts = [executor.submit(tokens.token) for _ in range(WORKERS)]
+            started |= {first.result(ANSWER_SECONDS)["pid"] for first in firsts}
         return executor
 
     def ask(self) -> Answer:
