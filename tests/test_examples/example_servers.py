@@ -112,7 +112,6 @@ def environment(config: Path, home: Path, more: Mapping[str, str] | None = None)
         "HOME": str(home),
         "XDG_RUNTIME_DIR": str(home),
         "PYTHONPATH": os.pathsep.join((str(EXAMPLES), str(HERE.parent))),
-        "PYTHONUNBUFFERED": "1",
         **(more or {}),
     }
 

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 every_server = pytest.mark.parametrize("example", SERVERS, ids=str)
 #: Starts that may find their port taken by somebody who was quicker.
 ATTEMPTS: Final = 3
-PORT_TAKEN: Final = re.compile("address already in use", re.IGNORECASE)
+PORT_TAKEN: Final = re.compile("(address already|connection) in use", re.IGNORECASE)
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def test_example_servers_replacement_without_the_file(config: Path, tmp_path: Pa
 
 @every_server
 def test_example_servers_not_ready_before_the_seed(example: Example, config: Path, tmp_path: Path) -> None:
-    """An unseeded generator: the readiness endpoint says 503, a request for a token fails, and no line says seeded."""
+    """An unseeded generator: the readiness endpoint says 503, a request for a token fails, and the log says so."""
     skip_without(example.needs)
     config.write_text(f"{config.read_text()}[boot]\npretend_unseeded = true\n")
     port = free_port()
