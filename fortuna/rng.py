@@ -232,11 +232,15 @@ class Fortuna(Uncopyable):
                 return
 
     def stats(self) -> Stats:
-        """Return counts and names, without secrets; works on a closed generator too."""
+        """Return counts and names, without secrets; works on a closed generator too.
+
+        In a forked child that has not drawn yet, its own life begins here, as it would with a request: the counts are
+        the child's, and ``is_seeded`` says what a request would find.
+        """
         # Imported here because it is no part of giving random bytes, and dataclasses are slow to import.
         from ._stats import Stats
 
-        life, keystream = self._life, self._parts.make_keystream
+        life, keystream = self._shown_life(), self._parts.make_keystream
         accumulator = life.accumulator
         reseeds = accumulator.reseed_count
         age_ns = self._parts.clock.monotonic_ns() - accumulator.last_reseed_ns
@@ -373,6 +377,17 @@ class Fortuna(Uncopyable):
         self._refuse_if_closed()
         life = self._life
         return life if life.epoch == self._parts.forks.epoch() else self._new_life()
+
+    def _shown_life(self) -> Life:
+        """Return the life to report on, this process's own wherever there can be one."""
+        life = self._life
+        if self._refusal is None and life.epoch != self._parts.forks.epoch():
+            try:
+                return self._new_life()
+            except NotSeededError:
+                # The parent's, without its K, shows what is true of this one: it is not seeded.
+                life.generator.abandon()
+        return life
 
     def _is_current(self, life: Life) -> bool:
         return life is self._life and life.epoch == self._parts.forks.epoch() and self._refusal is None

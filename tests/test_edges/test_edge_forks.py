@@ -218,7 +218,7 @@ def look():
     if kind == "Fortuna":
         core = live._life.generator._cell[0]
         seen += [bytes(core._keystream._key), (core._counter).to_bytes(16, "little")]
-    seen += [b"C"] * (live.stats().is_seeded or child.stats().is_seeded)
+    seen += [b"C"] * (live._life.generator.is_seeded or child._life.generator.is_seeded)
     assert not any(map(any, seen)), seen
     return b"gone"
 
@@ -611,6 +611,35 @@ def test_edge_forks_refused_request_of_the_old_life_starts_over(bench: Bench) ->
     bench.source.is_failing = True
     assert bytes(16) != bench.fortuna.random_bytes(16)
     assert life is not bench.fortuna._life
+
+
+def test_edge_forks_statistics_of_a_child_that_never_drew(bench: Bench) -> None:
+    """They are the child's own and say that a request would be answered, as a probe of a fresh worker must know."""
+    bench.fortuna.random_bytes(16)
+    bench.fork()
+    stats = bench.fortuna.stats()
+    assert (True, 0, 0, 1) == (stats.is_seeded, stats.requests, stats.bytes_given, stats.reseeds)
+    life = bench.fortuna._life
+    bench.fortuna.random_bytes(16)
+    assert (life, 1) == (bench.fortuna._life, bench.fortuna.stats().requests)
+
+
+def test_edge_forks_statistics_of_a_child_without_the_system(bench: Bench) -> None:
+    """They say that no request would be answered, without an error, until the system answers."""
+    bench.fork()
+    bench.scripted.always = OSError(errno.EIO, "told to fail")
+    assert not bench.fortuna.stats().is_seeded
+    bench.scripted.always = None
+    assert bench.fortuna.stats().is_seeded
+
+
+def test_edge_forks_statistics_of_a_closed_child(bench: Bench) -> None:
+    """They begin no life in a child of a closed generator."""
+    bench.fortuna.close()
+    life = bench.fortuna._life
+    bench.fork()
+    assert not bench.fortuna.stats().is_seeded
+    assert life is bench.fortuna._life
 
 
 def test_edge_forks_closed_child_stays_closed(bench: Bench) -> None:
