@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from fortuna import _boot
 from fortuna._boot import Process
 from fortuna.forks import ForkDetector
 from fortuna.multiprocess import ENTRY, luggage
@@ -70,8 +71,13 @@ def config(provider: str, tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def unbooted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
-    """Give a process in which nothing is booted, and take back what a boot tells multiprocessing."""
+    """Give a process in which nothing is booted, and take back what a boot tells multiprocessing.
+
+    It stands in for the real one, which other tests may have booted: tunables that arrive reach this one alone.
+    """
     monkeypatch.delenv(ENVIRONMENT_VARIABLE, raising=False)
     luggage().pop(ENTRY, None)
-    yield Process(ForkDetector(use_hook=False))
+    process = Process(ForkDetector(use_hook=False))
+    monkeypatch.setattr(_boot, "process", process)
+    yield process
     luggage().pop(ENTRY, None)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from fortuna import _boot
 from fortuna.errors import AlreadyBootedError
 from fortuna.multiprocess import ENTRY, Carried, luggage, receive, received_tunables
 from fortuna.tunables import Tunables
@@ -236,7 +235,6 @@ def test_edge_multiprocessing_arrival_refuses_where_values_differ(
     unbooted: Process, path: str, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tunables that arrive leave an equal process alone and silence another, wiping the key of all its generators."""
-    monkeypatch.setattr(_boot, "process", unbooted)
     mine = Tunables({"generator.provider": provider}, {}).values()
     other = {**mine, "boot.timeout": 1.0}
     # Before a boot there is nothing to compare with.
