@@ -16,7 +16,7 @@ from ..errors import (
 )
 from .environment import Environment
 from .formats import choose, size_of
-from .options import OVERRIDES, build_parser, show_help
+from .options import OVERRIDES, build_parser, parse, show_help
 from .sink import Sink, create_file
 from .status import OutputError, Status, UsageError
 
@@ -79,12 +79,14 @@ def status_of(error: Exception) -> Status:
 def program(arguments: Sequence[str], environment: Environment) -> Status:
     """Do the work, without handling errors."""
     parser = build_parser()
-    options = parser.parse_args(arguments)
+    options = parse(parser, arguments)
     stdout = Sink(environment.stdout, "standard output", owns=False)
     if options.help:
         stdout.write(show_help(parser).encode())
     elif options.version:
         stdout.write(f"fortuna-dump {__version__}\n".encode())
+    elif options.show_command:
+        stdout.write(show_command(arguments, options, environment).encode(errors="surrogateescape"))
     elif options.stats:
         from .statistics import show_stats
 
@@ -102,12 +104,31 @@ def program(arguments: Sequence[str], environment: Environment) -> Status:
     return Status.OK
 
 
-def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
-    """Boot, and write random bytes to the output."""
+def shape(options: Namespace) -> tuple[Format, int | None]:
+    """Return the format and the size of the output, where the options for them go together."""
     form = choose(options.format, options.word, options.endian)
     size = size_of(form, options.size, options.count)
     if not (form.is_text or options.newline is None):
         raise UsageError(f"--newline and --no-newline: got one with -f {form.name}; they are for text")
+    return form, size
+
+
+def show_command(arguments: Sequence[str], options: Namespace, environment: Environment) -> str:
+    """Return the pipeline for the battery of ``--for``, after what to know about it on standard error."""
+    if not options.preset:
+        raise UsageError("--show-command: say of which battery, with --for NAME")
+    from .presets import find_preset, pipeline
+
+    _, size = shape(options)
+    preset = find_preset(options.preset, options.format)
+    shown = pipeline(preset, arguments, options, size)
+    environment.complain(f"{preset.name}: a normal run reads {preset.data}; {preset.note}")
+    return f"{shown}\n"
+
+
+def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
+    """Boot, and write random bytes to the output."""
+    form, size = shape(options)
     to_stdout = options.output in (None, "-")
     if to_stdout and environment.is_terminal and not (form.is_text or options.force):
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace, RawDescriptionHelpFormatter
 from functools import partial
 
 from ..core.constructions import CONSTRUCTIONS
@@ -15,6 +15,7 @@ from .status import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Final, NoReturn
 
 DEFAULT_SIZE: Final = 32
@@ -44,12 +45,16 @@ formats:
 sizes:
   32, 64k, 1.5G, 16GiB, inf; K, M, G, T, P, E are powers of 1024, KB, MB, ... of 1000
 
+batteries, for --for:
+  dieharder, practrand, testu01, sts, ent, rngtest, sp800-90b
+
 exit codes:
   0 done, 1 output failed, 2 usage, 3 not seeded, 78 configuration, 130 interrupted
 
 examples:
   fortuna-dump                              32 bytes as one line of hex
-  fortuna-dump -n 16GiB -f raw | RNG_test stdin
+  fortuna-dump --for practrand | RNG_test stdin32
+  fortuna-dump --for sts --show-command     the pipeline for a battery, as the shell wants it
   fortuna-dump --cipher chacha20 -n 1M -f raw -o sample.bin"""
 
 
@@ -85,6 +90,30 @@ def cipher(text: str) -> str:
     return text
 
 
+def preset(text: str) -> str:
+    """Return *text* where it names a preset."""
+    from .presets import find_preset  # here, because few command lines have one
+
+    try:
+        return find_preset(text).name
+    except UsageError as error:
+        raise ArgumentTypeError(str(error).removeprefix("--for: ")) from error
+
+
+def parse(parser: ArgumentParser, arguments: Sequence[str]) -> Namespace:
+    """Return the options of *arguments*, those that they leave out from the preset, if they name one."""
+    options = parser.parse_args(arguments)
+    if options.preset:
+        from .presets import find_preset
+
+        # What the command line names wins over defaults, whatever the defaults are; so they are changed.
+        given = parser.parse_args(arguments, Namespace(format=None)).format
+        chosen = find_preset(options.preset, given)
+        parser.set_defaults(format=chosen.form, word=chosen.word, endian=chosen.endian, size=chosen.size)
+        options = parser.parse_args(arguments)
+    return options
+
+
 def build_parser() -> ArgumentParser:
     """Return the parser of the command line."""
     parser = Parser(
@@ -110,6 +139,9 @@ def build_parser() -> ArgumentParser:
         "--word", type=int, choices=(8, 16, 32, 64), help="raw: write whole words of so many bits, and no part of one"
     )
     output.add_argument("--endian", choices=("little", "big"), help="raw: the byte order of the words (default little)")
+    output.add_argument(
+        "--for", dest="preset", metavar="NAME", type=preset, help="format, words and size as a battery wants them"
+    )
     output.add_argument(
         "--newline", action=BooleanOptionalAction, help="end a text with a newline, or not (default: end it)"
     )
@@ -139,6 +171,9 @@ def build_parser() -> ArgumentParser:
         help="boot, and show the generator's statistics as a table or as JSON",
     )
     instead.add_argument("--tunables", action="store_true", help="show the effective tunables and their origins")
+    instead.add_argument(
+        "--show-command", action="store_true", help="show the pipeline that feeds the battery of --for"
+    )
     instead.add_argument("--version", action="store_true", help="show the version")
     instead.add_argument("-h", "--help", action="store_true", help="show this help")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")

@@ -32,6 +32,7 @@ FOLDERS: Final = {
     "core": CORE,
     "sources": EDGES,
     "cli": EDGES,
+    "batteries": EDGES,
     "bench": FRONT,
     "metrics": EDGES,
     "__pyinstaller": FRONT,

@@ -46,12 +46,16 @@ def metadata(wheel: Path) -> Message:
 
 
 def test_files_of_the_wheel(clone: Path, any_wheel: Path, wheel: Path) -> None:
-    """The wheel holds every Python file of the package, what type checkers read, the extension where it was compiled,
-    and besides its records nothing.
+    """The wheel holds every Python file of the package, what type checkers read, the program for TestU01, the extension
+    where it was compiled, and besides its records nothing.
     """
     names = set(wheel_contents(any_wheel))
     records = {name for name in names if ".dist-info/" in name}
-    expected = python_files(clone / "fortuna") | {"fortuna/py.typed", "fortuna/generators/_native.pyi"}
+    expected = python_files(clone / "fortuna") | {
+        "fortuna/py.typed",
+        "fortuna/generators/_native.pyi",
+        "fortuna/batteries/testu01.c",
+    }
     if any_wheel == wheel and not why_no_compiler():
         expected |= {EXTENSION}
     assert expected == names - records
