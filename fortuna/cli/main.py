@@ -78,6 +78,11 @@ def status_of(error: Exception) -> Status:
 
 def program(arguments: Sequence[str], environment: Environment) -> Status:
     """Do the work, without handling errors."""
+    # Looked at before a parser is built, so that a plain dump does not pay for the parsers of the others.
+    if arguments and arguments[0] == "plan":
+        from .plan import run_plan
+
+        return run_plan(arguments[1:], environment)
     parser = build_parser()
     options = parse(parser, arguments)
     stdout = Sink(environment.stdout, "standard output", owns=False)

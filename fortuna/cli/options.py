@@ -48,6 +48,9 @@ sizes:
 batteries, for --for:
   dieharder, practrand, testu01, sts, ent, rngtest, sp800-90b
 
+subcommands, each with a --help of its own:
+  plan NAME           how much a battery reads, and how long that takes here
+
 exit codes:
   0 done, 1 output failed, 2 usage, 3 not seeded, 78 configuration, 130 interrupted
 
@@ -63,7 +66,7 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise `UsageError`."""
-        raise UsageError(f"{message}; fortuna-dump --help shows what is allowed")
+        raise UsageError(f"{message}; {self.prog} --help shows what is allowed")
 
 
 def size(text: str) -> int | None:
@@ -151,14 +154,7 @@ def build_parser() -> ArgumentParser:
     output.add_argument(
         "--force", action="store_true", help="overwrite an existing FILE; write raw bytes to a terminal"
     )
-    boot = parser.add_argument_group("boot")
-    boot.add_argument("--config", metavar="FILE", help="the TOML file of the tunables")
-    boot.add_argument("--cipher", metavar="NAME", type=cipher, help="generator.cipher, at this boot only; see --list")
-    boot.add_argument("--provider", choices=("auto", *PROVIDERS, PLUGIN), help="generator.provider, at this boot only")
-    boot.add_argument(
-        "--kernel", choices=("auto", *KERNELS), metavar="NAME", help="generator.kernel, at this boot only; see --list"
-    )
-    boot.add_argument("--construction", choices=CONSTRUCTIONS, help="generator.construction, at this boot only")
+    add_boot_options(parser)
     instead = parser.add_argument_group("instead of random bytes").add_mutually_exclusive_group()
     instead.add_argument(
         "--list", action="store_true", help="show generators, providers, kernels and sources, and which are active"
@@ -178,6 +174,18 @@ def build_parser() -> ArgumentParser:
     instead.add_argument("-h", "--help", action="store_true", help="show this help")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     return parser
+
+
+def add_boot_options(parser: ArgumentParser) -> None:
+    """Add the options that say how the generator is booted."""
+    boot = parser.add_argument_group("boot")
+    boot.add_argument("--config", metavar="FILE", help="the TOML file of the tunables")
+    boot.add_argument("--cipher", metavar="NAME", type=cipher, help="generator.cipher, at this boot only; see --list")
+    boot.add_argument("--provider", choices=("auto", *PROVIDERS, PLUGIN), help="generator.provider, at this boot only")
+    boot.add_argument(
+        "--kernel", choices=("auto", *KERNELS), metavar="NAME", help="generator.kernel, at this boot only; see --list"
+    )
+    boot.add_argument("--construction", choices=CONSTRUCTIONS, help="generator.construction, at this boot only")
 
 
 def show_help(parser: ArgumentParser) -> str:
