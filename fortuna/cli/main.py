@@ -83,6 +83,10 @@ def program(arguments: Sequence[str], environment: Environment) -> Status:
         from .plan import run_plan
 
         return run_plan(arguments[1:], environment)
+    if arguments and arguments[0] == "battery":
+        from .battery import run_battery
+
+        return run_battery(arguments[1:], environment)
     parser = build_parser()
     options = parse(parser, arguments)
     stdout = Sink(environment.stdout, "standard output", owns=False)

@@ -50,9 +50,11 @@ batteries, for --for:
 
 subcommands, each with a --help of its own:
   plan NAME           how much a battery reads, and how long that takes here
+  battery NAME        run a battery on the stream, and judge it
 
 exit codes:
-  0 done, 1 output failed, 2 usage, 3 not seeded, 78 configuration, 130 interrupted
+  0 done, 1 output failed, 2 usage, 3 not seeded, 78 configuration, 130 interrupted;
+  of battery: 65 failed, 69 not installed, 70 invalid
 
 examples:
   fortuna-dump                              32 bytes as one line of hex

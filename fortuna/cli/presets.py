@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from shlex import join, quote
 
+from ..batteries.units import RNGTEST_BLOCK, RNGTEST_PRIMING, STS_STREAM_BITS, TESTU01_SOURCE
 from .status import UsageError
 
 TYPE_CHECKING = False
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Final
 
-#: Bits of each of the streams that SP 800-22 cuts its input into.
-STS_STREAM_BITS: Final = 1_000_000
-#: rngtest takes its first bytes to start the continuous test, and blocks of 20,000 bits after them.
-RNGTEST_PRIMING: Final = 4
-RNGTEST_BLOCK: Final = 2_500
 #: The file between the two commands, for a battery that reads no pipe.
 SAMPLE: Final = "sample.bin"
 
@@ -69,9 +64,6 @@ class Preset:
         """Return whether the battery reads a file and no pipe."""
         return "{file}" in self.pipeline
 
-
-#: Where our program for TestU01 lies.
-TESTU01: Final = Path(__file__).parent.parent / "batteries" / "testu01.c"
 
 PRESETS: Final = (
     Preset(
@@ -209,7 +201,7 @@ def pipeline(preset: Preset, arguments: Sequence[str], options: Namespace, size:
     return preset.pipeline.format(
         dump=join(["fortuna-dump", *own]),
         file=quote(file or ""),
-        source=quote(str(TESTU01)),
+        source=quote(str(TESTU01_SOURCE)),
         word=options.word,
         streams=streams(preset, size),
         blocks=blocks(preset, size),

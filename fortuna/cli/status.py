@@ -15,6 +15,12 @@ class Status(IntEnum):
     USAGE = 2
     #: No entropy source has answered; no byte was written.
     NOT_SEEDED = 3
+    #: The battery rejects the stream (EX_DATAERR of sysexits.h).
+    REJECTED = 65
+    #: The battery is not installed (EX_UNAVAILABLE).
+    NO_BATTERY = 69
+    #: The battery gave no verdict that counts (EX_SOFTWARE).
+    INVALID_RUN = 70
     #: The tunables are refused, the cipher they name cannot run, or others may use their seed file (EX_CONFIG of
     #: sysexits.h).
     CONFIGURATION = 78

@@ -41,6 +41,9 @@ def test_exit_codes() -> None:
         "FAILURE": 1,
         "USAGE": 2,
         "NOT_SEEDED": 3,
+        "REJECTED": 65,
+        "NO_BATTERY": 69,
+        "INVALID_RUN": 70,
         "CONFIGURATION": 78,
         "INTERRUPTED": 130,
     }

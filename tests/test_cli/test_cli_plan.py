@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -181,6 +182,17 @@ def test_on_the_real_clock() -> None:
 def test_durations(seconds: float | None, expected: str) -> None:
     """A time is shown in the unit that people would use."""
     assert expected == duration(seconds)
+
+
+def test_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the processors that this process may use are counted, where the system tells; else all, or one."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 5, 7}, raising=False)
+    assert 3 == plan.processors()
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert 6 == plan.processors()
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert 1 == plan.processors()
 
 
 def test_plain_dump_imports_no_plan() -> None:

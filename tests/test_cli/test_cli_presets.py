@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from fortuna.cli.presets import PRESETS, TESTU01, find_preset
+from fortuna.batteries.units import TESTU01_SOURCE
+from fortuna.cli.presets import PRESETS, find_preset
 
 from .cli_support import ScriptedFortuna, clean_variables, complaint, launch, run_here, scripted
 
@@ -155,7 +156,7 @@ def test_raw_stays_off_a_terminal(script: list[ScriptedFortuna]) -> None:
         (("--for", "practrand", "--word", "64"), "fortuna-dump --for practrand --word 64 | RNG_test stdin64"),
         (
             ("--for", "testu01"),
-            f"cc -O2 -o testu01 {shlex.quote(str(TESTU01))} -ltestu01 -lprobdist -lmylib -lm && "
+            f"cc -O2 -o testu01 {shlex.quote(str(TESTU01_SOURCE))} -ltestu01 -lprobdist -lmylib -lm && "
             "fortuna-dump --for testu01 | ./testu01 smallcrush",
         ),
         (

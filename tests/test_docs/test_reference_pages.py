@@ -12,7 +12,7 @@ import pytest
 import fortuna
 import fortuna.core
 import fortuna.generators
-from fortuna.cli import plan
+from fortuna.cli import battery, plan
 from fortuna.cli.options import build_parser
 from fortuna.cli.status import Status
 from fortuna.core.cutoffs import ALPHA_BITS, WINDOW, ceil_div
@@ -48,6 +48,7 @@ def test_names_of_a_module(module: object) -> None:
 def test_options_of_the_command() -> None:
     """The manual has the options that the command has, and no other."""
     shown = build_parser().format_help().partition("formats:")[0] + plan.build_parser().format_help()
+    shown += battery.build_parser().format_help()
     actual = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", shown))
     documented = set(re.findall(r"\*\*(--?[a-z-]+)\*\*", MANUAL))
     assert documented == actual - {"-dump"}
