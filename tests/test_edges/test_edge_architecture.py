@@ -57,6 +57,8 @@ FILES: Final = {
     "monitor": EDGES,
     "multiprocess": EDGES,
     "native": EDGES,
+    "numpy": FRONT,
+    "numpy_bits": EDGES,
     "parts": EDGES,
     "rng": EDGES,
     "secrets": FRONT,
@@ -76,6 +78,8 @@ THIRD_PARTY: Final = {
     "fortuna.generators.conformance": {"pytest"},
     "fortuna.metrics.opentelemetry": {"opentelemetry"},
     "fortuna.metrics.prometheus": {"prometheus_client"},
+    "fortuna.numpy": {"numpy"},
+    "fortuna.numpy_bits": {"numpy"},
     "fortuna.tunables_file": {"tomli"},
     # Measures the libraries by themselves, beside our use of them.
     "fortuna.bench.peers": {"Crypto", "cryptography", "numpy", "randomgen"},
