@@ -1,7 +1,8 @@
 """What NumPy's bit generators have in common here, the live one and the one for tests: C functions and children.
 
 `numpy.random.Generator` asks nothing of its bit generator but a capsule with a table of C functions and a lock, so this
-is no subclass of NumPy's class, whose table nothing in Python can fill.
+is no subclass of NumPy's class, whose table nothing in Python can fill: ``isinstance`` says so, and what that class has
+besides, ``state``, ``seed_seq``, ``ctypes`` and ``cffi``, is not here.
 """
 
 from __future__ import annotations
@@ -21,10 +22,16 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .core.constructions import Construction
-    from .generators._native import BitGenerator as NativeBits
     from .generators.choice import Choice
     from .rng import Fortuna
     from .testing.deterministic import DeterministicFortuna
+
+    class NativeBits(np.random.BitGenerator):
+        """What type checkers take it for, since NumPy's stubs name a class where its functions ask for a capsule."""
+
+        def __init__(
+            self, source: object, cipher: str, kernel: str, erases_first: bool, is_live: bool, is_watched: bool, /
+        ) -> None: ...
 else:
     try:
         from .generators._native import BitGenerator as NativeBits
@@ -33,6 +40,8 @@ else:
         class NativeBits:
             """Stands in where the C extension is not in the installation: NumPy takes nothing but C functions."""
 
+            __slots__ = ()
+
             def __init__(self, *_: object) -> None:
                 raise ProviderUnavailableError(
                     "a bit generator for NumPy needs the C extension, which is not in this installation; "
@@ -40,7 +49,7 @@ else:
                 )
 
 
-class NumPyBits(NativeBits, Uncopyable):
+class NumPyBits(NativeBits, Uncopyable):  # type: ignore[misc]  # Uncopyable's methods return nothing
     """A K and C for NumPy, drawn from *source* when that is due (generators/_extension/bit_generator.c).
 
     Parameters
@@ -94,7 +103,8 @@ class NumPyBits(NativeBits, Uncopyable):
             raise ParameterError(f"n_children: got {count}; allowed is 0 or more")
         return [self._sibling() for _ in range(count)]
 
-    def random_raw(self, size: Any = None, output: bool = True) -> Any:
+    # Its overloads are NumPy's.
+    def random_raw(self, size: Any = None, output: bool = True) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return 64-bit numbers, as NumPy's own bit generators do.
 
         Parameters
@@ -104,7 +114,7 @@ class NumPyBits(NativeBits, Uncopyable):
         output : bool
             Whether to return them; false draws them for the time that takes, and returns ``None``.
         """
-        drawn = np.random.Generator(self).integers(0, 2**64, size, dtype=np.uint64)  # type: ignore[arg-type]
+        drawn = np.random.Generator(self).integers(0, 2**64, size, dtype=np.uint64)
         if not output:
             return None
         return int(drawn) if size is None else drawn
