@@ -1,4 +1,4 @@
-"""Random arrays: a bit generator for `numpy.random.Generator`, and two functions that fill arrays at once.
+"""Random arrays: a bit generator for ``numpy.random.Generator``, and two functions that fill arrays at once.
 
 >>> import numpy as np
 >>> from fortuna.numpy import BitGenerator
@@ -34,7 +34,7 @@ LITTLE_ENDIAN: Final = np.dtype("<u8")
 
 
 class BitGenerator(NumPyBits):
-    """Feed `numpy.random.Generator` from a live generator: unpredictable, and neither seeded nor saved.
+    """Feed ``numpy.random.Generator`` from a live generator: unpredictable, and neither seeded nor saved.
 
     It has a K and C of its own, drawn from *generator*, with the same cipher and construction, and keeps at most 8192
     bytes of their keystream in reserve. Each refill replaces K, and each number is zeroed as it is given. A call of
@@ -50,8 +50,8 @@ class BitGenerator(NumPyBits):
     ----------
     capsule : object
         The C functions, under the name that NumPy looks for.
-    lock : context manager
-        What NumPy takes for each of its calls: one for all `numpy.random.Generator` objects on this one.
+    lock : object
+        What NumPy takes for each of its calls: one for all ``numpy.random.Generator`` objects on this one.
 
     Raises
     ------

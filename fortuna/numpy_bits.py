@@ -1,8 +1,8 @@
 """What NumPy's bit generators have in common here, the live one and the one for tests: C functions and children.
 
-`numpy.random.Generator` asks nothing of its bit generator but a capsule with a table of C functions and a lock, so this
-is no subclass of NumPy's class, whose table nothing in Python can fill: ``isinstance`` says so, and what that class has
-besides, ``state``, ``seed_seq``, ``ctypes`` and ``cffi``, is not here.
+``numpy.random.Generator`` asks nothing of its bit generator but a capsule with a table of C functions and a lock, so
+this is no subclass of NumPy's class, whose table nothing in Python can fill: ``isinstance`` says so, and what that
+class has besides, ``state``, ``seed_seq``, ``ctypes`` and ``cffi``, is not here.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class NumPyBits(NativeBits, Uncopyable):  # type: ignore[misc]  # Uncopyable's m
         raise NotImplementedError
 
     def spawn(self, n_children: SupportsIndex) -> list[Self]:
-        """Return *n_children* new ones, each with a K of its own; `numpy.random.Generator.spawn` calls it.
+        """Return *n_children* new ones, each with a K of its own; ``numpy.random.Generator.spawn`` calls it.
 
         Raises
         ------

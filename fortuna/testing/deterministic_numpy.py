@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class DeterministicBitGenerator(NumPyBits):
-    """Feed `numpy.random.Generator` with numbers that follow from a seed. Not random: for tests only.
+    """Feed ``numpy.random.Generator`` with numbers that follow from a seed. Not random: for tests only.
 
     It gives what a `fortuna.numpy.BitGenerator` would with the same K: the first 32 bytes of a `DeterministicFortuna`
     of that seed. Every further bit generator that `spawn` makes has the next 32.

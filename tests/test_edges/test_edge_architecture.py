@@ -82,6 +82,7 @@ THIRD_PARTY: Final = {
     "fortuna.numpy_bits": {"numpy"},
     "fortuna.tunables_file": {"tomli"},
     # Measures the libraries by themselves, beside our use of them.
+    "fortuna.bench.arrays": {"numpy", "randomgen"},
     "fortuna.bench.peers": {"Crypto", "cryptography", "numpy", "randomgen"},
 }
 #: Where the standard library has SHA-256, by version; each Python knows the name of one of them only.
@@ -120,6 +121,7 @@ REASONS_BELOW: Final = {
 MACHINE: Final = {
     "time": {
         "fortuna._boot": "the system's clock",
+        "fortuna.bench.arrays": "a stop watch",
         "fortuna.bench.events": "a stop watch, which measures threads",
         "fortuna.bench.measure": "a stop watch, which measures the machine and decides nothing",
     },
@@ -144,6 +146,7 @@ MACHINE: Final = {
     "datetime": {},
     "sys.argv": {
         "fortuna.cli.main": "the command's arguments",
+        "fortuna.bench.arrays": "how much a process of its own is to measure",
     },
 }
 
