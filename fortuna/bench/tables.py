@@ -132,6 +132,15 @@ class Bench:
         for title, contenders in numbers.comparisons():
             yield Table(title, contenders)
 
+    def arrays(self) -> Iterator[Table]:
+        """Yield a table for each way that NumPy fills an array, where NumPy is installed and can be served."""
+        try:
+            from . import arrays
+        except ImportError:
+            return
+        for title, timings in arrays.comparisons():
+            yield Table(title, timings=timings)
+
     def events(self) -> Iterator[Table]:
         """Yield what events of an application cost, what they cost its readers, and the pace of reseeds meanwhile."""
         generator = self.boot("aes256-icm")
@@ -178,6 +187,7 @@ GROUPS: Final[dict[str, Callable[[Bench], Iterator[Table]]]] = {
     "threads": Bench.threads,
     "events": Bench.events,
     "numbers": Bench.numbers,
+    "arrays": Bench.arrays,
     "start": Bench.start,
     "dump": Bench.dump,
 }

@@ -193,8 +193,8 @@ def decimal(size: int) -> Callable[[memoryview], bytes]:
     """Return what shows unsigned integers of *size* bytes."""
 
     def encode(piece: memoryview) -> bytes:
-        values = integers(piece, size)
-        return b"\n%d" * len(values) % values
+        # A list shown by Python itself is a third faster than formatting its values.
+        return ("\n" + repr(list(integers(piece, size)))[1:-1].replace(", ", "\n")).encode()
 
     return encode
 

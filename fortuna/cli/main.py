@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Bytes drawn and written at a time: the longest single request.
 PIECE: Final = 1 << 20
+#: Bytes that any pipe takes at once.
+LONG: Final = 1 << 16
 
 
 def main() -> int:
@@ -150,6 +152,8 @@ def dump(options: Namespace, environment: Environment, stdout: Sink) -> None:
         first = next(output)
         sink = stdout if to_stdout else create_file(options.output, force=options.force)
         with sink:
+            if len(first) > LONG:
+                sink.widen()
             sink.write(first)
             for piece in output:
                 sink.write(piece)

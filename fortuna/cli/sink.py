@@ -10,10 +10,15 @@ from .status import OutputError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Final
 
     from typing_extensions import Self
 
     from ..typing import Buffer
+
+
+#: Bytes that Linux lets an ordinary user's pipe hold, unless it was told otherwise.
+PIPE_SIZE: Final = 1 << 20
 
 
 class Sink:
@@ -61,6 +66,16 @@ class Sink:
                 else:
                     start += taken
                     self._written += taken
+
+    def widen(self) -> None:
+        """Have a pipe hold as much as the system allows anybody; with less, writer and reader wait for each other."""
+        import fcntl  # here, because short outputs do not need it
+
+        try:
+            if fcntl.fcntl(self._descriptor, fcntl.F_GETPIPE_SZ) < PIPE_SIZE:
+                fcntl.fcntl(self._descriptor, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        except (AttributeError, OSError):
+            pass  # no pipe, no Linux, or more than this user has left: then as it is
 
     def _wait(self) -> None:
         """Wait until a non-blocking descriptor takes more."""

@@ -71,7 +71,7 @@ class DeterministicFortuna(Uncopyable):
     seed, or replay the `Transcript` of the first.
     """
 
-    __slots__ = ("_accumulator", "_keystream", "_lock", "_start", "_steps_done", "_transcript", "clock")
+    __slots__ = ("_accumulator", "_keystream", "_lock", "_rules", "_start", "_steps_done", "_transcript", "clock")
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class DeterministicFortuna(Uncopyable):
         first_seed = bytes(byte_view(seed))
         if not first_seed:
             raise ParameterError("seed: got 0 bytes; allowed is 1 byte or more")
-        rules = construction_named(construction)
+        self._rules = construction_named(construction)
         self._keystream = resolve(cipher, provider, kernel)
         self.clock = ManualClock() if clock is None else clock
         self._start = Start(
@@ -100,8 +100,8 @@ class DeterministicFortuna(Uncopyable):
             now_ns=self.clock.monotonic_ns(),
         )
         self._accumulator = Accumulator(
-            Generator(self._keystream, rules),
-            rules,
+            Generator(self._keystream, self._rules),
+            self._rules,
             min_pool_size=self._start.min_pool_size,
             interval_ns=self._start.interval_ns,
         )

@@ -34,6 +34,16 @@ enum { REQUEST_MAX = 1 << 20 };
 /* A bytes object has a header before its bytes; Python reports what leaves no room for it as an overflow. */
 #define SIZE_MAX_OF_BYTES (PY_SSIZE_T_MAX - 64)
 
+/* The page that K and C live on.  All zero means: not usable, ask for attention.  This is what a child sees. */
+struct state_page {
+    int64_t due_ns;      /* the attention word: no request is served from this time on */
+    uint64_t life;       /* which life of the live generator owns K and C; 0 for none */
+    uint64_t generation; /* the generation number that K was last seeded under */
+    uint64_t restores;   /* and the count of restores that Python was told of */
+    uint8_t key[FORTUNA_KEY_SIZE];         /* K */
+    uint8_t counter[FORTUNA_COUNTER_SIZE]; /* C; 0 for unseeded */
+};
+
 typedef struct generator Generator;
 
 struct generator {
@@ -41,6 +51,7 @@ struct generator {
     native_state *state;                 /* of the module, which the type keeps alive */
     const struct fortuna_kernel *kernel; /* null until __init__ */
     struct fortuna_mapping mapping;
+    struct state_page *page;             /* its memory */
     int (*now)(Generator *, int64_t *);  /* the clock; null for the plain generator */
     PyObject *clock;                     /* what a Python clock calls */
     int erases_first;                    /* the request rule: fast key erasure */
@@ -48,6 +59,7 @@ struct generator {
     int mixes;                           /* whether the method _mix is called before each call */
     pid_t pid;                           /* 0 where the page tells of a fork, else the maker's process id */
     uint64_t version;                    /* steps whenever K changes */
+    uint64_t reseeds;                    /* steps whenever a reseed changes it */
     uint64_t requests, bytes_given;
 #ifdef Py_GIL_DISABLED
     PyMutex mutex;
@@ -104,7 +116,7 @@ static int python_now(Generator *self, int64_t *ns)
 
 /* --- Requests ----------------------------------------------------------- */
 
-static int is_seeded(const struct fortuna_page *page)
+static int is_seeded(const struct state_page *page)
 {
     uint8_t any = 0;
     for (int i = 0; i < FORTUNA_COUNTER_SIZE; i++)
@@ -131,7 +143,7 @@ static uint64_t generation_now(const Generator *self)
 /* Returns with the lock held if the request may be served, else -1 with an error set. */
 static int admit(Generator *self)
 {
-    struct fortuna_page *page = self->mapping.page;
+    struct state_page *page = self->page;
     int attended = 0;
 
     for (;;) {
@@ -163,7 +175,7 @@ static int admit(Generator *self)
 
 /* Replace K and C as n bytes of output under `schedule` would, and set `counter` to where they begin; returns how
  * many of them are made already: none. */
-static size_t move_on(const struct fortuna_kernel *kernel, const uint8_t *schedule, struct fortuna_page *page,
+static size_t move_on(const struct fortuna_kernel *kernel, const uint8_t *schedule, struct state_page *page,
                       uint8_t *counter, size_t n)
 {
     memcpy(counter, page->counter, FORTUNA_COUNTER_SIZE);
@@ -174,7 +186,7 @@ static size_t move_on(const struct fortuna_kernel *kernel, const uint8_t *schedu
 }
 
 /* The same for fast key erasure.  The block that ends the new K may have output in it; that much is made already. */
-static size_t move_on_erasing(const struct fortuna_kernel *kernel, const uint8_t *schedule, struct fortuna_page *page,
+static size_t move_on_erasing(const struct fortuna_kernel *kernel, const uint8_t *schedule, struct state_page *page,
                               uint8_t *counter, uint8_t *out)
 {
     uint8_t first[FORTUNA_BLOCK_MAX];
@@ -200,7 +212,7 @@ struct server {
  * the generation number has changed when the bytes are there. */
 static int serve(Generator *self, uint8_t *out, size_t n, struct server *server)
 {
-    struct fortuna_page *page = self->mapping.page;
+    struct state_page *page = self->page;
     const struct fortuna_kernel *kernel = self->kernel;
 
     if (admit(self) < 0)
@@ -242,7 +254,7 @@ static int serve(Generator *self, uint8_t *out, size_t n, struct server *server)
 /* A request of nothing changes nothing; only a closed generator refuses it. */
 static int admit_nothing(Generator *self)
 {
-    if (self->now == NULL || self->mapping.page->due_ns != 0)
+    if (self->now == NULL || self->page->due_ns != 0)
         return 0;
     PyObject *open = PyObject_CallMethodNoArgs((PyObject *)self, self->state->refuse_if_closed);
     Py_XDECREF(open);
@@ -293,6 +305,29 @@ static int fill(Generator *self, uint8_t *out, size_t n)
 int fortuna_generator_fill(PyObject *self, uint8_t *out, size_t n)
 {
     return fill((Generator *)self, out, n);
+}
+
+int fortuna_generator_is_settled(PyObject *object, uint64_t reseeds)
+{
+    Generator *self = (Generator *)object;
+    int64_t now;
+
+    if (self->now == NULL || self->mixes || self->now(self, &now) < 0) {
+        PyErr_Clear(); /* a clock that fails is for the next request to report */
+        return 0;
+    }
+    return now < self->page->due_ns && self->reseeds == reseeds && generation_now(self) == self->page->generation &&
+           !is_strange_process(self);
+}
+
+uint64_t fortuna_generator_reseeds(PyObject *self)
+{
+    return ((Generator *)self)->reseeds;
+}
+
+uint64_t fortuna_generator_generation(PyObject *self)
+{
+    return generation_now((Generator *)self);
 }
 
 static int size_of(Generator *self, PyObject *n, Py_ssize_t *size)
@@ -370,9 +405,9 @@ static PyObject *generator_begin_life(PyObject *object, PyObject *life)
         return NULL;
     LOCK(self);
     /* Two threads that notice one fork both begin the life; what the first has done must stay. */
-    if (self->mapping.page->life != number) {
-        fortuna_wipe(self->mapping.page, sizeof *self->mapping.page);
-        self->mapping.page->life = number;
+    if (self->page->life != number) {
+        fortuna_wipe(self->page, sizeof *self->page);
+        self->page->life = number;
         fortuna_page_lock(&self->mapping); /* a forked child does not inherit the lock */
         self->pid = self->mapping.wipes_on_fork ? 0 : getpid();
         self->version++;
@@ -393,9 +428,9 @@ static PyObject *generator_export(PyObject *object, PyObject *key)
     if (fortuna_get_writable(key, &view) < 0 || fortuna_check_size(&view, "key", FORTUNA_KEY_SIZE) < 0)
         return NULL;
     LOCK(self);
-    fortuna_copy_key(view.buf, self->mapping.page->key);
+    fortuna_copy_key(view.buf, self->page->key);
     uint64_t version = self->version;
-    int seeded = is_seeded(self->mapping.page);
+    int seeded = is_seeded(self->page);
     UNLOCK(self);
     PyBuffer_Release(&view);
     return Py_BuildValue("KN", (unsigned long long)version, PyBool_FromLong(seeded));
@@ -409,7 +444,7 @@ PyDoc_STRVAR(install_doc,
 static PyObject *generator_install(PyObject *object, PyObject *args)
 {
     Generator *self = (Generator *)object;
-    struct fortuna_page *page = self->mapping.page;
+    struct state_page *page = self->page;
     unsigned long long life, version;
     Py_buffer key;
 
@@ -423,6 +458,7 @@ static PyObject *generator_install(PyObject *object, PyObject *args)
         fortuna_copy_key(page->key, key.buf);
         fortuna_counter_store(page->counter, fortuna_counter_plus(fortuna_counter_load(page->counter), 1));
         self->version++;
+        self->reseeds++;
     }
     UNLOCK(self);
     PyBuffer_Release(&key);
@@ -439,7 +475,7 @@ PyDoc_STRVAR(arm_doc,
 static PyObject *generator_arm(PyObject *object, PyObject *args)
 {
     Generator *self = (Generator *)object;
-    struct fortuna_page *page = self->mapping.page;
+    struct state_page *page = self->page;
     unsigned long long life, generation, restores;
     long long due_ns;
 
@@ -461,7 +497,7 @@ static PyObject *generator_disarm(PyObject *object, PyObject *unused)
 {
     (void)unused;
     /* One word, written without the lock: the at-fork hook of a child calls this. */
-    ((Generator *)object)->mapping.page->due_ns = 0;
+    ((Generator *)object)->page->due_ns = 0;
     Py_RETURN_NONE;
 }
 
@@ -476,8 +512,8 @@ static PyObject *generator_wipe(PyObject *object, PyObject *life)
 
     if (number == (unsigned long long)-1 && PyErr_Occurred())
         return NULL;
-    if (self->mapping.page->life == number) {
-        fortuna_wipe(self->mapping.page, sizeof *self->mapping.page);
+    if (self->page->life == number) {
+        fortuna_wipe(self->page, sizeof *self->page);
         self->version++;
     }
     Py_RETURN_NONE;
@@ -499,8 +535,8 @@ static PyObject *generator_load(PyObject *object, PyObject *args)
         return NULL;
     }
     LOCK(self);
-    fortuna_copy_key(self->mapping.page->key, key.buf);
-    memcpy(self->mapping.page->counter, counter.buf, FORTUNA_COUNTER_SIZE);
+    fortuna_copy_key(self->page->key, key.buf);
+    memcpy(self->page->counter, counter.buf, FORTUNA_COUNTER_SIZE);
     self->version++;
     UNLOCK(self);
     PyBuffer_Release(&key);
@@ -518,7 +554,7 @@ static PyObject *generator_report(PyObject *object, PyObject *unused)
 {
     Generator *self = (Generator *)object;
     (void)unused;
-    return Py_BuildValue("NKKNNN", PyBool_FromLong(is_seeded(self->mapping.page)), (unsigned long long)self->requests,
+    return Py_BuildValue("NKKNNN", PyBool_FromLong(is_seeded(self->page)), (unsigned long long)self->requests,
                          (unsigned long long)self->bytes_given, PyBool_FromLong(self->mapping.wipes_on_fork),
                          PyBool_FromLong(self->mapping.is_locked), PyBool_FromLong(self->mapping.is_undumpable));
 }
@@ -546,10 +582,11 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     if (self == NULL)
         return NULL;
     self->state = state;
-    if (fortuna_page_map(&self->mapping) < 0) {
+    if (fortuna_page_map(&self->mapping, sizeof *self->page, 0) < 0) {
         Py_DECREF(self);
         return PyErr_SetFromErrno(PyExc_OSError);
     }
+    self->page = self->mapping.memory;
     return (PyObject *)self;
 }
 

@@ -227,10 +227,13 @@ static int execute(PyObject *module)
     state->generator_type = add_type(module, &fortuna_generator_spec);
     PyTypeObject *keystream = add_type(module, &fortuna_keystream_spec);
     PyTypeObject *first = add_type(module, &fortuna_first_call_spec);
+    PyTypeObject *bits = add_type(module, &fortuna_bit_generator_spec);
     Py_XDECREF(keystream);
     Py_XDECREF(first);
+    Py_XDECREF(bits);
     int is_whole = state->attend != NULL && state->mix != NULL && state->generator != NULL &&
-                   state->refuse_if_closed != NULL && state->generator_type != NULL && keystream != NULL && first != NULL;
+                   state->refuse_if_closed != NULL && state->generator_type != NULL && keystream != NULL && first != NULL &&
+                   bits != NULL;
     return is_whole ? 0 : -1;
 }
 

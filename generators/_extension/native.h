@@ -32,6 +32,7 @@ extern struct PyModuleDef fortuna_native_module;
 extern PyType_Spec fortuna_keystream_spec;
 extern PyType_Spec fortuna_generator_spec;
 extern PyType_Spec fortuna_first_call_spec;
+extern PyType_Spec fortuna_bit_generator_spec;
 
 /* The state of the module that defined `type` or a base of it. */
 native_state *fortuna_state_of(PyTypeObject *type);
@@ -64,6 +65,13 @@ PyObject *fortuna_random_type(PyObject *module, PyObject *unused);
 
 /* A request of n > 0 bytes to a Generator, as its readinto; on an error all of `out` is zero. */
 int fortuna_generator_fill(PyObject *self, uint8_t *out, size_t n);
+
+/* Whether a request would be served now without attention, and `reseeds` is still the count of its reseeds. */
+int fortuna_generator_is_settled(PyObject *self, uint64_t reseeds);
+uint64_t fortuna_generator_reseeds(PyObject *self);
+
+/* The generation number that it watches, as it is now; 0 for none. */
+uint64_t fortuna_generator_generation(PyObject *self);
 
 /* Generator.random_bytes, for a caller who knows that `self` is a Generator. */
 PyObject *fortuna_generator_random_bytes(PyObject *self, PyObject *n);

@@ -1,4 +1,4 @@
-/* Mapping of the state page, and what the system grants it. */
+/* Mapping of secret pages, and what the system grants them. */
 #define _GNU_SOURCE
 #include "page.h"
 
@@ -21,17 +21,20 @@
  * wipes nothing. */
 enum { BOGUS_ADVICE = 0x7ffffffe };
 
-int fortuna_page_map(struct fortuna_mapping *mapping)
+int fortuna_page_map(struct fortuna_mapping *mapping, size_t size, int keeps_on_fork)
 {
-    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size = (size + page - 1) / page * page;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
         return -1;
-    *mapping = (struct fortuna_mapping){.page = memory, .size = size};
+    *mapping = (struct fortuna_mapping){.memory = memory, .size = size};
 #ifdef MADV_WIPEONFORK
-    mapping->wipes_on_fork =
-        madvise(memory, size, BOGUS_ADVICE) != 0 && madvise(memory, size, MADV_WIPEONFORK) == 0;
+    mapping->wipes_on_fork = !keeps_on_fork && madvise(memory, size, BOGUS_ADVICE) != 0 &&
+                             madvise(memory, size, MADV_WIPEONFORK) == 0;
+#else
+    (void)keeps_on_fork;
 #endif
 #ifdef MADV_DONTDUMP
     mapping->is_undumpable = madvise(memory, size, MADV_DONTDUMP) == 0;
@@ -43,14 +46,14 @@ int fortuna_page_map(struct fortuna_mapping *mapping)
 void fortuna_page_lock(struct fortuna_mapping *mapping)
 {
     /* Refused where RLIMIT_MEMLOCK is used up; statistics say so, nothing else changes. */
-    mapping->is_locked = mlock(mapping->page, mapping->size) == 0;
+    mapping->is_locked = mlock(mapping->memory, mapping->size) == 0;
 }
 
 void fortuna_page_unmap(struct fortuna_mapping *mapping)
 {
-    if (mapping->page == NULL)
+    if (mapping->memory == NULL)
         return;
-    fortuna_wipe(mapping->page, sizeof *mapping->page);
-    munmap(mapping->page, mapping->size);
-    mapping->page = NULL;
+    fortuna_wipe(mapping->memory, mapping->size);
+    munmap(mapping->memory, mapping->size);
+    mapping->memory = NULL;
 }

@@ -14,7 +14,7 @@ import pytest
 
 from fortuna import __version__
 from fortuna.bench import __main__ as command
-from fortuna.bench import events, peers, tables
+from fortuna.bench import arrays, events, peers, tables
 from fortuna.bench.measure import Contender, Timing
 from fortuna.bench.tables import GROUPS, Bench, Table
 from fortuna.generators import available
@@ -137,6 +137,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "measure", scripted_measure)
     monkeypatch.setattr(tables, "DUMPED", MIB)
     monkeypatch.setattr(tables, "THREAD_REQUESTS", 2)
+    monkeypatch.setattr(arrays, "EXTENT", (100, 1, 1))
     few_events(monkeypatch)
 
 
@@ -199,7 +200,9 @@ def test_all_groups_by_default(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     monkeypatch.setattr(command, "results", results)
     monkeypatch.setattr(sys, "argv", ["bench", "--json"])
     assert 0 == command.main()
-    assert [(("requests", "bulk", "family", "library", "threads", "events", "numbers", "start", "dump"), 31)] == seen
+    assert [
+        (("requests", "bulk", "family", "library", "threads", "events", "numbers", "arrays", "start", "dump"), 31)
+    ] == seen
     assert [] == check_json(capsys.readouterr().out)
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import select
+import sys
+import threading
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fortuna.cli.sink import Sink
-from fortuna.cli.status import OutputError
+from fortuna.cli.environment import Environment
+from fortuna.cli.main import run
+from fortuna.cli.sink import PIPE_SIZE, Sink
+from fortuna.cli.status import OutputError, Status
 
 from .cli_support import raiser
 
@@ -93,6 +100,37 @@ def test_full_pipe_that_does_not_block(pipe: tuple[int, int], monkeypatch: pytes
         got += piece
     assert data == bytes(got)
     assert waits > 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of a pipe is Linux's")
+def test_pipe_is_widened(pipe: tuple[int, int]) -> None:
+    """A pipe is made as large as the system lets anybody, never smaller; what is no pipe is left as it is."""
+    writer = pipe[1]
+    sink = Sink(writer, "pipe", owns=False)
+    assert fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ) < PIPE_SIZE
+    for size in (PIPE_SIZE, 2 * PIPE_SIZE):
+        try:
+            fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, size if size > PIPE_SIZE else 4096)
+        except PermissionError:
+            continue  # an ordinary user cannot make one that large
+        sink.widen()
+        assert size == fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ)
+    with Path(os.devnull).open("wb") as file:
+        Sink(file.fileno(), "file", owns=False).widen()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the size of a pipe is Linux's")
+@pytest.mark.parametrize(("size", "is_widened"), [(1 << 16, False), ((1 << 16) + 1, True)])
+def test_pipe_is_widened_for_long_outputs(pipe: tuple[int, int], size: int, is_widened: bool) -> None:
+    """What any pipe takes at once does not need a larger one."""
+    reader, writer = pipe
+    thread = threading.Thread(target=lambda: [os.read(reader, 1 << 17) for _ in range(2)])
+    thread.start()
+    environment = Environment(stdout=writer, is_terminal=False, stderr=StringIO(), variables={})
+    assert Status.OK == run(["-n", str(size), "-f", "raw"], environment)
+    assert is_widened == (PIPE_SIZE == fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ))
+    os.close(writer)
+    thread.join()
 
 
 def test_closed_pipe(pipe: tuple[int, int]) -> None:

@@ -58,6 +58,8 @@ FILES: Final = {
     "monitor": EDGES,
     "multiprocess": EDGES,
     "native": EDGES,
+    "numpy": FRONT,
+    "numpy_bits": EDGES,
     "parts": EDGES,
     "rng": EDGES,
     "secrets": FRONT,
@@ -77,8 +79,11 @@ THIRD_PARTY: Final = {
     "fortuna.generators.conformance": {"pytest"},
     "fortuna.metrics.opentelemetry": {"opentelemetry"},
     "fortuna.metrics.prometheus": {"prometheus_client"},
+    "fortuna.numpy": {"numpy"},
+    "fortuna.numpy_bits": {"numpy"},
     "fortuna.tunables_file": {"tomli"},
     # Measures the libraries by themselves, beside our use of them.
+    "fortuna.bench.arrays": {"numpy", "randomgen"},
     "fortuna.bench.peers": {"Crypto", "cryptography", "numpy", "randomgen"},
 }
 #: Where the standard library has SHA-256, by version; each Python knows the name of one of them only.
@@ -117,6 +122,7 @@ REASONS_BELOW: Final = {
 MACHINE: Final = {
     "time": {
         "fortuna._boot": "the system's clock",
+        "fortuna.bench.arrays": "a stop watch",
         "fortuna.bench.events": "a stop watch, which measures threads",
         "fortuna.bench.measure": "a stop watch, which measures the machine and decides nothing",
     },
@@ -141,6 +147,7 @@ MACHINE: Final = {
     "datetime": {},
     "sys.argv": {
         "fortuna.cli.main": "the command's arguments",
+        "fortuna.bench.arrays": "how much a process of its own is to measure",
     },
 }
 

@@ -170,6 +170,70 @@ print(len(drawn) == len(set(drawn)), plain._report()[1] == 16 * int(sys.argv[2])
 """
 
 
+#: Eight threads that draw from one bit generator through NumPy, and now and then have its K replaced.
+EIGHT_ARRAYS: Final = """
+import sys, threading
+import numpy as np
+import fortuna
+from fortuna.numpy import BitGenerator
+
+cipher, steps = sys.argv[1], int(sys.argv[2])
+live = fortuna.boot(overrides={"generator.cipher": cipher, "generator.provider": "native"})
+rng = np.random.Generator(BitGenerator(live))
+drawn = []
+
+def draw():
+    for step in range(steps):
+        drawn.append(rng.integers(0, 2**64, 1500, dtype=np.uint64))
+        if step % 20 == 0:
+            live.reseed()
+
+threads = [threading.Thread(target=draw) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+every = np.concatenate(drawn)
+print(8 * steps * 1500 == every.size, every.size == np.unique(every).size)
+"""
+#: In front of the C library's: a kernel that knows nothing of wiping a page in a forked child.
+NO_WIPING: Final = """
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int madvise(void *memory, size_t size, int advice)
+{
+    if (advice == 18) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (int)syscall(SYS_madvise, memory, size, advice);
+}
+"""
+#: Draws in a parent and in children forked in either way, and once more in each.
+FORKS: Final = """
+import os
+import numpy as np
+import fortuna
+from child_support import Child, raw_fork
+from fortuna.numpy import BitGenerator
+
+live = fortuna.boot(overrides={"generator.provider": "native"})
+rng = np.random.Generator(BitGenerator(live))
+print(live._report()[3], *fortuna.stats().fork_detectors)
+
+def draw():
+    return b"".join((rng.bytes(16), live.random_bytes(16), rng.bytes(16)))
+
+draw()
+answers = [Child(draw, fork).answer() for fork in (os.fork, raw_fork, os.fork, raw_fork)]
+blocks = [answer[start : start + 16] for answer in (*answers, draw()) for start in (0, 16, 32)]
+print(len(blocks), len(set(blocks)))
+"""
+
+
 def sanitizer_library() -> str:
     """Return the path of the ThreadSanitizer library, or an empty string."""
     done = subprocess.run([COMPILER, "-print-file-name=libtsan.so"], capture_output=True, text=True, check=False)
@@ -177,7 +241,9 @@ def sanitizer_library() -> str:
     return str(Path(path).resolve()) if Path(path).is_absolute() else ""
 
 
-def under_thread_sanitizer(site: Path, cipher: str, steps: int) -> subprocess.CompletedProcess[str]:
+def under_thread_sanitizer(
+    site: Path, cipher: str, steps: int, script: str = EIGHT_THREADS
+) -> subprocess.CompletedProcess[str]:
     """Run the eight threads with a build for ThreadSanitizer, which needs its library loaded first."""
     environment = {
         "PYTHONPATH": str(site),
@@ -185,7 +251,7 @@ def under_thread_sanitizer(site: Path, cipher: str, steps: int) -> subprocess.Co
         # The interpreter itself is not built for it, so only what the extension does is seen; the locks of pthread are.
         "TSAN_OPTIONS": "exitcode=66 halt_on_error=0 report_signal_unsafe=0",
     }
-    return run_script(EIGHT_THREADS, cipher, str(steps), environment=environment, timeout=600, cwd=site)
+    return run_script(script, cipher, str(steps), environment=environment, timeout=600, cwd=site)
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +270,28 @@ def test_thread_sanitizer(sanitized: Path, cipher: str) -> None:
     done = under_thread_sanitizer(sanitized, cipher, 60)
     assert "ThreadSanitizer" not in done.stderr, done.stderr[:6000]
     assert ["True True"] == lines_of(done)
+
+
+def test_thread_sanitizer_on_arrays(sanitized: Path) -> None:
+    """The same for eight threads that share one bit generator for NumPy."""
+    pytest.importorskip("numpy")
+    done = under_thread_sanitizer(sanitized, "chacha20", 60, EIGHT_ARRAYS)
+    assert "ThreadSanitizer" not in done.stderr, done.stderr[:6000]
+    assert ["True True"] == lines_of(done)
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="replaces a call of Linux")
+def test_kernel_that_wipes_nothing(tmp_path: Path) -> None:
+    """Where no page is wiped in a child, the process id tells of forks: for each request and each number."""
+    pytest.importorskip("numpy")
+    source, library = tmp_path / "no_wiping.c", tmp_path / "no_wiping.so"
+    source.write_text(NO_WIPING, encoding="ascii")
+    subprocess.run([*COMPILER.split(), "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    detectors = ["at-fork hook wipe-on-fork page", "at-fork hook process id"]
+    for environment, does_wipe in (({}, True), ({"LD_PRELOAD": str(library)}, False)):
+        found, blocks = lines_of(run_script(FORKS, environment=environment))
+        assert f"{does_wipe} {detectors[not does_wipe]}" == found
+        assert "15 15" == blocks
 
 
 def test_thread_sanitizer_bites(tmp_path: Path) -> None:

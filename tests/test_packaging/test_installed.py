@@ -215,6 +215,10 @@ def check_imports(venv: Venv, *, native: bool) -> None:
         "fortuna.generators.conformance",
         "fortuna.metrics.opentelemetry",
         "fortuna.metrics.prometheus",
+        "fortuna.bench.arrays",
+        "fortuna.numpy",
+        "fortuna.numpy_bits",
+        "fortuna.testing.deterministic_numpy",
     }
     assert missing == extras | (set() if native else NATIVE_MODULES)
     assert fine & {*NATIVE_MODULES, "fortuna.generators._native"} == (
