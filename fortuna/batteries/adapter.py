@@ -104,6 +104,10 @@ class Battery(ABC):
         """
         self.program = find(self.settings.program or self.executable, self.name, self.install, self.settings.variables)
 
+    def for_control(self, _name: str, /) -> Battery:
+        """Return the battery as it is run on a control: with all its tests, unless some of them cannot take it."""
+        return self
+
     @abstractmethod
     def run(self, feed: Feed) -> Results:
         """Run the battery on a stream.

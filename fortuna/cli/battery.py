@@ -133,7 +133,9 @@ def run(battery: Battery, budget: float, stream: Iterator[Buffer], progress: Pro
         progress.say(f"{NO_CONTROLS}: nothing shows that {battery.name} would notice a bad generator here")
     controls: dict[str, Judgement] = {}
     for name in battery.detects if has_controls else ():
-        controls[name], _, _ = run_one(battery, budget, CONTROLS[name].pieces(), progress, f"control {name}")
+        controls[name], _, _ = run_one(
+            battery.for_control(name), budget, CONTROLS[name].pieces(), progress, f"control {name}"
+        )
         if not controls[name].rejected:
             reason = f"{battery.name} did not reject the control {name}, so it did not test what it was given"
             return Report(INVALID, f"{reason} ({controls[name].reason})", None, controls, 0, 0.0)

@@ -165,7 +165,7 @@ def test_table_shows_every_rejection(tmp_path: Path, monkeypatch: pytest.MonkeyP
     shown = outcome.out.decode()
     assert FAILED == outcome.status
     assert 7 == shown.count("REJECTED")
-    assert "1 - 2.4e-117" in shown
+    assert "1 - 6.1e-110" in shown
     assert "verdict:  failed: 7 of 8 p-values rejected" in shown
 
 
@@ -407,6 +407,21 @@ def test_every_control_is_for_somebody() -> None:
 def test_dieharders_tests_detect_something(test: int) -> None:
     """No test of dieharder can be chosen alone that is known to detect no control."""
     assert make("dieharder", Settings(None, None, str(test), {})).detects
+
+
+def test_dieharder_gives_a_control_to_tests_that_end(tmp_path: Path) -> None:
+    """A control is given to the tests that detect it and to no other, which might not end; the stream to all."""
+    body = f"""
+with open({str(tmp_path / "calls")!r}, "a") as file:
+    print(sys.argv[2], end=" ", file=file)
+show("dieharder-bad.txt" if is_bad(sys.stdin.buffer.read(1 << 20)) else "dieharder-good.txt")
+"""
+    write_program(tmp_path / "bin", "dieharder", body)
+    assert PASSED == run_on(tmp_path / "bin", "dieharder", "-d", "0,17,10").status
+    calls = (tmp_path / "calls").read_text().split()
+    expected = [test for control in ALL for test in (0, 17, 10) if control in DETECTED[test]] + [0, 17, 10]
+    assert expected == [int(test) for test in calls]
+    assert len(ALL) * 3 > len(calls) - 3
 
 
 def test_controls_follow_dieharders_tests() -> None:
