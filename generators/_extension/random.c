@@ -9,6 +9,8 @@
  */
 #include "native.h"
 
+#include "../_kernels/counter.h"
+
 /* The base's own state comes first, 2.5 KB of a twister that nothing here reads; how much is checked at import. */
 enum { BASE_ROOM = 4096 };
 
@@ -98,10 +100,9 @@ static inline int draw(PyObject *object, int bits, uint64_t *number)
                                  : ask_into(self, bytes, sizeof bytes);
     if (status < 0)
         return -1;
-    uint64_t whole = 0;
-    for (int i = 0; i < 8; i++)
-        whole = whole << 8 | bytes[i];
-    *number = whole >> (64 - bits);
+    uint64_t whole;
+    memcpy(&whole, bytes, sizeof whole);
+    *number = (FORTUNA_BIG_ENDIAN ? whole : __builtin_bswap64(whole)) >> (64 - bits);
     return 0;
 }
 
