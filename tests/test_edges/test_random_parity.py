@@ -61,6 +61,7 @@ def assert_differ() -> None:
 
 
 @needs_native
+@settings(deadline=None)
 @given(steps=STEPS)
 def test_edge_random_parity_of_numbers_and_requests(steps: list[Step]) -> None:
     """Any sequence gives the same numbers by the same requests of equal generators, and leaves them equal."""
@@ -75,7 +76,7 @@ def test_edge_random_parity_of_numbers_and_requests(steps: list[Step]) -> None:
 
 
 @needs_native
-@settings(max_examples=25)
+@settings(deadline=None, max_examples=25)
 @given(steps=STEPS)
 @pytest.mark.parametrize("construction", ["fsk2010", "fast-key-erasure"])
 @pytest.mark.parametrize("cipher", ["aes256-icm", "chacha20"])
