@@ -197,10 +197,15 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in ("errors", "generators", "secrets", "testing"):
-        return import_module(f".{name}", __name__)
+    is_module = name in ("errors", "generators", "secrets", "testing")
+    home = f".{name}" if is_module else _HOMES.get(name, ".errors")
+    # A thread or a handler may be the first to use the name, and a fork may come meanwhile.
+    with Undisturbed(f"{__name__}{home}"):
+        module = import_module(home, __name__)
+    if is_module:
+        return module
     # Kept, so that the next use of the name costs nothing.
-    found = globals()[name] = getattr(import_module(_HOMES.get(name, ".errors"), __name__), name)
+    found = globals()[name] = getattr(module, name)
     return found
 
 

@@ -7,6 +7,7 @@ would come from the Mersenne Twister that the standard class carries, without a 
 from __future__ import annotations
 
 import random
+import sys
 from math import cos, log, pi, sqrt
 from operator import index
 
@@ -16,10 +17,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, NoReturn, SupportsIndex
 
+    from typing_extensions import Self
+
     from .rng import Fortuna
 
 #: Bits of the doubles of `random.Random.random`.
 DOUBLE_BITS: Final = 53
+#: Bytes that one number draws, though it uses 8 at most. Fewer are no quicker, and in C slower; with one size for every
+#: number, on both paths, a generator that has given the same numbers has the same state.
+DRAWN_SIZE: Final = 32
 #: Largest limit of the quick way to an integer below it.
 QUICK_LIMIT: Final = 2**32 - 1
 
@@ -30,10 +36,22 @@ class PythonPrimitives:
     def _generator(self) -> Fortuna:
         raise NotImplementedError
 
+    def _ask(self, n: int) -> bytes:
+        """Return *n* bytes of whatever generator a subclass has chosen."""
+        given: Any = self._generator().random_bytes(n)
+        if not isinstance(given, bytes):
+            raise TypeError(f"random_bytes: got a {type(given).__name__}, need bytes")
+        if len(given) != n:
+            raise ValueError(f"random_bytes: got {len(given)} bytes, need exactly {n} bytes")
+        return given
+
+    def _draw(self, bits: int) -> int:
+        """Return a number of so many random bits, 1 to 64: the first of what is drawn, the first byte on top."""
+        return int.from_bytes(self._ask(DRAWN_SIZE)[:8], "big") >> (64 - bits)
+
     def random(self) -> float:
         """Return a float x, 0.0 <= x < 1.0, a multiple of 2**-53."""
-        bits = int.from_bytes(self.randbytes(7), "big") >> (56 - DOUBLE_BITS)
-        return bits * 2.0**-DOUBLE_BITS
+        return self._draw(DOUBLE_BITS) * 2.0**-DOUBLE_BITS
 
     def randbytes(self, n: SupportsIndex) -> bytes:
         """Return *n* random bytes; see `fortuna.Fortuna.random_bytes`."""
@@ -44,20 +62,24 @@ class PythonPrimitives:
         bits = index(k)
         if bits < 0:
             raise ValueError("number of bits must be non-negative")
-        size = (bits + 7) // 8
-        return int.from_bytes(self.randbytes(size), "big") >> (size * 8 - bits)
+        if bits >> 3 > sys.maxsize:
+            raise OverflowError("k: more bits than a bytes object can hold")
+        if bits > 64:
+            size = (bits + 7) // 8
+            return int.from_bytes(self._ask(size), "big") >> (size * 8 - bits)
+        return self._draw(bits) if bits else 0
 
-    def _randbelow(self, n: int) -> int:
+    def _randbelow(self, n: Any) -> int:
         """Return an integer x, 0 <= x < *n*, each as likely as the others.
 
         Lemire, "Fast random integer generation in an interval", 2019, for all but huge limits.
         """
-        if not (hasattr(n, "bit_length") and 0 < n <= QUICK_LIMIT):
+        if not (isinstance(n, int) and 0 < n <= QUICK_LIMIT):
             found: int = self._randbelow_with_getrandbits(n)  # type: ignore[attr-defined]  # the standard library's
             return found
         excess = 2**32 % n
         while True:
-            product = int.from_bytes(self.randbytes(4), "big") * n
+            product = self._draw(32) * n
             if product % 2**32 >= excess:
                 return product >> 32
 
@@ -98,6 +120,12 @@ class Random(Primitives, random.Random):
     *Threads, signals, forks*: as `fortuna.random_bytes`. Nothing is kept from one number to the next, not even the
     second half of the pair that a normal deviate is made from.
     """
+
+    if not TYPE_CHECKING:  # or a type checker would not look at the arguments that __init__ takes
+
+        def __new__(cls, *_: object, **__: object) -> Self:
+            """Make one without a seed for the twister below, for which Python 3.10 would hash the argument."""
+            return super().__new__(cls)
 
     def _generator(self) -> Fortuna:
         return default()

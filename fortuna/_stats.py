@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ._source_report import SourceReport
+# With this module, so that a first call of `Fortuna.stats` imports all it needs at one undisturbed time.
+from ._source_report import SourceReport  # noqa: TC001
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,7 +238,8 @@ class Fortuna(Uncopyable):
         the child's, and ``is_seeded`` says what a request would find.
         """
         # Imported here because it is no part of giving random bytes, and dataclasses are slow to import.
-        from ._stats import Stats
+        with Undisturbed(f"{__package__}._stats"):
+            from ._stats import Stats
 
         life, keystream = self._shown_life(), self._parts.make_keystream
         accumulator = life.accumulator

@@ -64,6 +64,9 @@ class SeedDirectory(Uncopyable):
     def __init__(self, path: str, files: Files) -> None:
         self._path = path
         directory, _, self._name = path.rpartition("/")
+        # A link with one of these behind it would be followed without a word.
+        while directory.endswith(("/", "/.")):
+            directory = directory[:-1]
         self._directory = directory or "/"
         self._files = files
         self._is_locked = False

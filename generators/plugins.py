@@ -68,12 +68,12 @@ class Plugin:
         As at every import, signals wait until it is over.
         """
         loaded: object = None
-        failure: Exception | None = None
+        failure: Exception | SystemExit | None = None
         with Undisturbed():
             # The error is caught in here, because at the end of this block a signal handler may raise one of its own.
             try:
                 loaded = self._entry_point.load()
-            except Exception as error:  # noqa: BLE001  # a stranger's module may raise anything
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # a stranger's module may raise anything, or leave
                 failure = error
         if failure is not None:
             raise ProviderUnavailableError(

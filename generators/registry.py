@@ -116,10 +116,10 @@ def import_class(generator: str, provider: str) -> type[KeystreamGenerator]:
         try:
             # As importlib.import_module does, without importing importlib's Python half at every start.
             home = __import__(f"{__package__}.{module}", fromlist=[name])
-            found: type[KeystreamGenerator] | ImportError = getattr(home, name)
-        except ImportError as error:
+            found: type[KeystreamGenerator] | Exception = getattr(home, name)
+        except Exception as error:  # noqa: BLE001  # pycryptodome raises OSError where a file of its own does not load
             found = error
-    if isinstance(found, ImportError):
+    if isinstance(found, Exception):
         raise ProviderUnavailableError(f"provider {provider!r} cannot be imported: {found}") from found
     return found
 

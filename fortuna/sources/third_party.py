@@ -64,7 +64,7 @@ def load_source(plugin: Plugin) -> ThirdPartySource:
     try:
         source = factory()
         problem = problem_of(source, plugin.name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ProviderUnavailableError(
             f"plug-in {plugin.name!r} of {plugin.supplier} cannot make its source: {type(error).__name__}: {error}; "
             "repair that distribution, or uninstall it"

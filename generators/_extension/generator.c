@@ -66,14 +66,6 @@ struct generator {
 #endif
 };
 
-#ifdef Py_GIL_DISABLED
-#define LOCK(self) PyMutex_Lock(&(self)->mutex)
-#define UNLOCK(self) PyMutex_Unlock(&(self)->mutex)
-#else
-#define LOCK(self) ((void)(self)) /* the GIL is held */
-#define UNLOCK(self) ((void)(self))
-#endif
-
 /* --- Clocks ------------------------------------------------------------- */
 
 #ifndef CLOCK_MONOTONIC_COARSE

@@ -13,6 +13,15 @@
 #include "../_kernels/cpu.h"
 #include "../_kernels/kernels.h"
 
+/* For an object with a member `mutex` where there is no GIL. */
+#ifdef Py_GIL_DISABLED
+#define LOCK(self) PyMutex_Lock(&(self)->mutex)
+#define UNLOCK(self) PyMutex_Unlock(&(self)->mutex)
+#else
+#define LOCK(self) ((void)(self)) /* the GIL is held */
+#define UNLOCK(self) ((void)(self))
+#endif
+
 /* One interpreter's module: what the processor can do, the error classes of
  * fortuna.errors, and the types. */
 typedef struct {

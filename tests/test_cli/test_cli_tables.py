@@ -451,6 +451,18 @@ def test_list_without_the_library(without_library: dict[str, str]) -> None:
     assert ["aes256-icm", *expected_kernel("aes256-icm", "native"), "active", ""] in rows
 
 
+@pytest.mark.parametrize("error", ["OSError", "RuntimeError"])
+def test_list_where_the_library_fails_otherwise(error: str, tmp_path: Path) -> None:
+    """Whatever a library's import raises is the reason in its rows, as pycryptodome's for a file that does not load."""
+    package = tmp_path / "Crypto" / "Cipher"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text("", encoding="ascii")
+    (package / "__init__.py").write_text(f'raise {error}("cannot load native module")\n', encoding="ascii")
+    rows = rows_of(launch("--list", variables=clean_variables(PYTHONPATH=str(tmp_path))))
+    why = "provider 'pycryptodome' cannot be imported: cannot load native module"
+    assert ["aes256-icm", "pycryptodome", "-", "absent", why] in rows
+
+
 @needs_native
 def test_dump_without_the_library(without_library: dict[str, str]) -> None:
     """Without the libraries our kernels serve every cipher; where one is named, it is an error all the same."""

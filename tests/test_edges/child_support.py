@@ -62,6 +62,15 @@ class Child:
 
 def answer_of(pid: int, reader: int) -> bytes:
     """Return what the child *pid* writes to a pipe until it ends; one that hangs is killed and said so."""
+    got = read_all(pid, reader)
+    _, status = os.waitpid(pid, 0)
+    if status:
+        raise SystemExit(f"the child ended with status {status}")
+    return got
+
+
+def read_all(pid: int, reader: int) -> bytes:
+    """Do the same without waiting for its end, beyond that of its output."""
     deadline = time.monotonic() + CHILD_SECONDS
     got = b""
     while True:
@@ -75,9 +84,6 @@ def answer_of(pid: int, reader: int) -> bytes:
             break
         got += piece
     os.close(reader)
-    _, status = os.waitpid(pid, 0)
-    if status:
-        raise SystemExit(f"the child ended with status {status}")
     return got
 
 

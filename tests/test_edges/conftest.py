@@ -15,8 +15,10 @@ from fortuna.tunables_file import ENVIRONMENT_VARIABLE
 
 from .edge_doubles import PROVIDERS, Bench
 from .edge_paths import PATHS
+from .random_doubles import KINDS
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -40,6 +42,12 @@ def path(request: pytest.FixtureRequest) -> str:
     """Give each of the two paths of a request."""
     found: str = request.param
     return found
+
+
+@pytest.fixture(params=PATHS)
+def kind(request: pytest.FixtureRequest) -> type[random.Random]:
+    """Give the class `fortuna.Random` with its primitives in Python, and with those in C."""
+    return KINDS[request.param]
 
 
 @pytest.fixture

@@ -223,6 +223,55 @@ def test_edge_threads_handler_draws_during_the_import_of_the_parser(path: str, c
     assert ["1 True True"] == lines_of(run_script(DRAWS_IN_AN_IMPORT, "/datetime.py", KINDS[path], environment=config))
 
 
+#: What is not loaded by a boot, and so imported by whoever uses it first.
+FIRST_USES: Final = {
+    "stats": "fortuna.stats()",
+    "secrets": "fortuna.secrets.token_hex(8)",
+    "random": "fortuna.Random().random()",
+    "uuid4": "fortuna.uuid4()",
+}
+
+
+@pytest.mark.parametrize("use", FIRST_USES.values(), ids=FIRST_USES)
+def test_edge_threads_first_use_during_another(use: str, config: dict[str, str]) -> None:
+    """While a thread uses a name for the first time, with all it imports, forked children and a handler use it too."""
+    script = f"""
+import os, signal, sys, threading, time
+import fortuna
+from child_support import Child
+
+fortuna.random_bytes(1)
+failures = []
+
+def use():
+    try:
+        {use}
+    except BaseException as error:
+        failures.append(error)
+
+def child():
+    use()
+    return repr(failures).encode()
+
+signal.signal(signal.SIGALRM, lambda *_: use())
+threads = [threading.Thread(target=use) for _ in range(2)]
+for thread in threads:
+    thread.start()
+signal.setitimer(signal.ITIMER_REAL, 0.0005)
+children = []
+for _ in range(5):
+    children.append(Child(child))
+    time.sleep(0.001)
+use()
+for thread in threads:
+    thread.join()
+print(failures, {{child.answer() for child in children}})
+"""
+    assert ["[] {b'[]'}"] == lines_of(
+        run_script(script, environment=config, options=("-W", "ignore::DeprecationWarning"))
+    )
+
+
 def run_threads(*works: Callable[[], None]) -> None:
     """Run each of *works* in a thread of its own and wait for all."""
     failures: list[BaseException] = []

@@ -15,11 +15,11 @@ import pytest
 
 from fortuna.cli.main import status_of
 from fortuna.errors import SeedFileError, SeedFilePermissionError
-from fortuna.seedfile import SEED_SIZE
+from fortuna.seedfile import SEED_SIZE, SeedFile
 from fortuna.seedfile_directory import quote
 
 from .edge_doubles import lines_of, run_script, stream
-from .seedfile_doubles import SeedBench, open_descriptors
+from .seedfile_doubles import INTERVAL_NS, SeedBench, open_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,6 +169,16 @@ def test_seedfile_trust_link_in_place_of_the_directory(target: str, plain: SeedB
     directory.symlink_to(other / "seed" if target == "file" else other)
     assert f"{directory}: it is a symbolic link, which can be made to lead elsewhere; " in refusal(plain)
     assert (target == "dangling") == (not other.exists())
+
+
+@pytest.mark.parametrize("behind", ["/", "//", "/.", "/./", "/./."])
+def test_seedfile_trust_link_to_a_directory_however_it_is_written(behind: str, plain: SeedBench) -> None:
+    """What the system would take for the directory behind the link does not hide the link."""
+    directory = plain.path.parent
+    directory.rename(directory.with_name("other"))
+    directory.symlink_to(directory.with_name("other"))
+    plain.seed_file = SeedFile(f"{directory}{behind}/seed", plain.files.files, plain.clock, INTERVAL_NS)
+    assert f"{directory}: it is a symbolic link" in refusal(plain)
 
 
 def test_seedfile_trust_hard_link(plain: SeedBench) -> None:

@@ -119,6 +119,7 @@ def test_load_gives_the_object(site: Path) -> None:
         ("1 / 0", "ZeroDivisionError"),
         ("def half a line", "SyntaxError"),
         ("there = 1", "AttributeError"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
     ],
 )
 def test_failing_load(site: Path, source: str, reason: str) -> None:

@@ -137,6 +137,11 @@ def test_plugin_source_is_not_imported_before_it_is_named(site: Path) -> None:
         ("class Dice:", "Dice = lambda: 7\nclass Other:", "gives a int without name, number"),
         ("class Dice:", "Dice = 7\nclass Other:", "cannot make its source: TypeError"),
         ("def harvest", "def __init__(self):\n        1 / 0\n    def harvest", "make its source: ZeroDivisionError"),
+        (
+            "def harvest",
+            "def __init__(self):\n        raise SystemExit(3)\n    def harvest",
+            "its source: SystemExit: 3",
+        ),
     ],
 )
 def test_plugin_source_that_breaks_the_contract(right: str, wrong: str, message: str, site: Path) -> None:
