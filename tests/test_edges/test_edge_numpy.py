@@ -520,6 +520,17 @@ def test_edge_numpy_waiting_for_the_lock_hears_signals(bits: BitGenerator) -> No
 
 
 @needs_native
+def test_edge_numpy_raw_numbers(bits: BitGenerator) -> None:
+    """As of NumPy's own: one number is an ``int``, more are an array, and what is not wanted is drawn all the same."""
+    one = bits.random_raw()
+    assert int is type(one)
+    assert (2, 3) == bits.random_raw((2, 3)).shape
+    twins = [DeterministicBitGenerator(SEED) for _ in range(2)]
+    assert None is twins[0].random_raw(5, output=False)
+    assert raw(twins[0], 1) == raw(twins[1], 6)[5:]
+
+
+@needs_native
 def test_edge_numpy_spawn(bits: BitGenerator) -> None:
     """Spawning draws fresh keys, through NumPy as well; no number of children is refused but a negative one."""
     rng = np.random.Generator(bits)
