@@ -130,7 +130,7 @@ def test_edge_threads_many_boot_at_once(path: str, provider: str, config: dict[s
 import signal, sys, threading, fortuna
 import fortuna._boot  # what a handler may not interrupt is tested on its own, below
 from fortuna.generators.registry import resolve
-import fortuna.multiprocess
+import fortuna.multiprocess, fortuna.sources.cpu
 import tomli
 from importlib import import_module
 resolve("aes256-icm", sys.argv[1])
