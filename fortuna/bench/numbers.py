@@ -23,6 +23,7 @@ def comparisons() -> Iterator[tuple[str, tuple[Contender, ...]]]:
     """Yield titles and contenders; the first is what a service uses today, the twister is no match in safety."""
     system, mine = random.SystemRandom(), Random()
     twister = random.Random()  # noqa: S311  # a yardstick of speed
+    mine.random()  # boots, or the first turn would be taken for a long one and have few calls
     for name, arguments in (("random", ()), ("getrandbits", (64,)), ("randrange", (1000,)), ("gauss", (0.0, 1.0))):
         yield (
             f"Random().{name}{arguments}",
