@@ -64,7 +64,6 @@ typedef struct {
     uint8_t *next;                       /* in the reserve */
     struct reserve_page *page;           /* the memory of `mapping` */
     numpy_bitgen functions;
-    native_state *state;                 /* of the module, which the type keeps alive */
     const struct fortuna_kernel *kernel; /* null until __init__ */
     struct fortuna_mapping mapping;
     PyObject *source;                    /* gives each K */
@@ -100,13 +99,16 @@ static int draw_key(BitGenerator *self, uint8_t key[FORTUNA_KEY_SIZE])
 {
     if (self->is_native)
         return fortuna_generator_fill(self->source, key, FORTUNA_KEY_SIZE);
-    PyObject *view = PyMemoryView_FromMemory((char *)key, FORTUNA_KEY_SIZE, PyBUF_WRITE);
-    PyObject *size = view == NULL ? NULL : PyObject_CallMethod(self->source, "readinto", "O", view);
-    PyObject *released = size == NULL ? NULL : PyObject_CallMethod(view, "release", NULL);
-    Py_XDECREF(view);
+    /* Into memory of Python's: where it fails, a traceback may keep views of what was to be filled. */
+    PyObject *buffer = PyByteArray_FromStringAndSize(NULL, FORTUNA_KEY_SIZE);
+    PyObject *size = buffer == NULL ? NULL : PyObject_CallMethod(self->source, "readinto", "O", buffer);
+    if (size != NULL)
+        memcpy(key, PyByteArray_AS_STRING(buffer), FORTUNA_KEY_SIZE);
+    if (buffer != NULL)
+        fortuna_wipe(PyByteArray_AS_STRING(buffer), (size_t)PyByteArray_GET_SIZE(buffer));
+    Py_XDECREF(buffer);
     Py_XDECREF(size);
-    Py_XDECREF(released);
-    return released == NULL ? -1 : 0;
+    return size == NULL ? -1 : 0;
 }
 
 static void install_key(BitGenerator *self, const uint8_t key[FORTUNA_KEY_SIZE], uint64_t generation)
@@ -320,17 +322,6 @@ PyDoc_STRVAR(bit_generator_doc,
 "where *is_live*, a new one whenever the source has been reseeded or wants attention. The\n"
 "object is its own lock. *is_watched* says that the source compares a generation number.");
 
-static PyObject *bit_generator_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    (void)args;
-    (void)kwargs;
-    native_state *state = fortuna_state_of(type);
-    BitGenerator *self = state == NULL ? NULL : (BitGenerator *)type->tp_alloc(type, 0);
-    if (self != NULL)
-        self->state = state;
-    return (PyObject *)self;
-}
-
 static int bit_generator_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     BitGenerator *self = (BitGenerator *)object;
@@ -341,7 +332,8 @@ static int bit_generator_init(PyObject *object, PyObject *args, PyObject *kwargs
 
     if (!PyArg_ParseTuple(args, "Ossppp:BitGenerator", &source, &cipher, &name, &erases_first, &is_live, &is_watched))
         return -1;
-    const struct fortuna_kernel *kernel = fortuna_require_kernel(self->state, cipher, name);
+    native_state *state = fortuna_state_of(Py_TYPE(object));
+    const struct fortuna_kernel *kernel = state == NULL ? NULL : fortuna_require_kernel(state, cipher, name);
     if (kernel == NULL)
         return -1;
     if (self->kernel != NULL) {
@@ -355,7 +347,7 @@ static int bit_generator_init(PyObject *object, PyObject *args, PyObject *kwargs
     self->page = self->mapping.memory;
     self->source = Py_NewRef(source);
     self->is_live = is_live;
-    self->is_native = is_live && PyObject_TypeCheck(source, self->state->generator_type);
+    self->is_native = is_live && PyObject_TypeCheck(source, state->generator_type);
     self->erases_first = erases_first;
     self->reserve_size = self->mapping.wipes_on_fork || !is_live ? RESERVE_SIZE : NUMBER_SIZE;
     if (is_watched && self->is_native)
@@ -461,7 +453,6 @@ static PyMethodDef bit_generator_methods[] = {
 
 static PyType_Slot bit_generator_slots[] = {
     {Py_tp_doc, (void *)bit_generator_doc},
-    {Py_tp_new, bit_generator_new},
     {Py_tp_init, bit_generator_init},
     {Py_tp_traverse, bit_generator_traverse},
     {Py_tp_clear, bit_generator_clear},
