@@ -18,7 +18,7 @@ from ..batteries.registry import BATTERIES, make
 from .battery_report import Report, as_json, as_table
 from .formats import choose
 from .main import boot, pieces
-from .options import Parser, add_boot_options, show_help, size
+from .options import Parser, finish_subcommand, show_help, size
 from .presets import find_preset
 from .progress import Progress
 from .sink import Sink
@@ -76,9 +76,7 @@ def build_parser() -> Parser:
         "--no-controls", action="store_true", help="leave out the known-bad generators; the report says so"
     )
     run.add_argument("--json", action="store_true", help="show one JSON object, with every p-value")
-    add_boot_options(parser)
-    parser.add_argument("-h", "--help", action="store_true", help="show this help")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    finish_subcommand(parser)
     return parser
 
 

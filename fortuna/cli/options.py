@@ -190,6 +190,13 @@ def add_boot_options(parser: ArgumentParser) -> None:
     boot.add_argument("--construction", choices=CONSTRUCTIONS, help="generator.construction, at this boot only")
 
 
+def finish_subcommand(parser: ArgumentParser) -> None:
+    """Add what every subcommand takes."""
+    add_boot_options(parser)
+    parser.add_argument("-h", "--help", action="store_true", help="show this help")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+
 def show_help(parser: ArgumentParser) -> str:
     """Return the help text, as wide as the terminal."""
     parser.formatter_class = RawDescriptionHelpFormatter

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..batteries.workloads import ORIGIN, WORKLOADS, Workload, scaled
 from .formats import choose
 from .main import PIECE, boot, pieces
-from .options import Parser, add_boot_options, show_help, size
+from .options import Parser, finish_subcommand, show_help, size
 from .presets import PRESETS, find_preset
 from .sink import Sink
 from .status import Status, UsageError
@@ -76,9 +76,7 @@ def build_parser() -> Parser:
         help="plan for so many bytes, where the battery takes any number",
     )
     parser.add_argument("--json", action="store_true", help="show one JSON object")
-    add_boot_options(parser)
-    parser.add_argument("-h", "--help", action="store_true", help="show this help")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    finish_subcommand(parser)
     return parser
 
 

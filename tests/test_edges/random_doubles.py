@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 DRAWN_SIZE: Final = 32
 
 
-def load_python_random() -> ModuleType:
-    """Return a second copy of the module, imported as where the C extension is not in the installation."""
-    spec = importlib.util.spec_from_file_location("fortuna._random_in_python", inspect.getfile(fortuna.Random))
+def load_without_extension(file: str, name: str) -> ModuleType:
+    """Return a second copy of a module, under a *name* of its own, as where the C extension is not installed."""
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -34,7 +34,9 @@ def load_python_random() -> ModuleType:
     return module
 
 
-PYTHON_RANDOM: Final[type[random.Random]] = load_python_random().Random
+PYTHON_RANDOM: Final[type[random.Random]] = load_without_extension(
+    inspect.getfile(fortuna.Random), "fortuna._random_in_python"
+).Random
 #: Path of the requests -> the class with its primitives in that language.
 KINDS: Final[dict[str, type[random.Random]]] = {"python": PYTHON_RANDOM, "native": fortuna.Random}
 

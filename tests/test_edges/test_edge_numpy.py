@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import ctypes
-import importlib.util
 import inspect
 import os
 import pickle
@@ -42,6 +41,7 @@ from .edge_doubles import (
     stream,
 )
 from .edge_paths import PATHS, RULES, needs_native
+from .random_doubles import load_without_extension
 
 pytest.importorskip("numpy")
 
@@ -596,13 +596,7 @@ def test_edge_numpy_misuse_of_the_native_type() -> None:
 
 def test_edge_numpy_without_the_extension() -> None:
     """Where the extension is missing, the refusal names what works without it."""
-    spec = importlib.util.spec_from_file_location("fortuna.numpy_bits_in_python", inspect.getfile(numpy_bits))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "fortuna.generators._native", None)
-        spec.loader.exec_module(module)
+    module = load_without_extension(inspect.getfile(numpy_bits), "fortuna.numpy_bits_in_python")
     with pytest.raises(ProviderUnavailableError, match=r"needs the C extension.*random_u64 and random_double work"):
         module.NativeBits(object())
 
